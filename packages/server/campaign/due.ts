@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import type { ToldChange } from "../src/domain/news.ts";
 import {
   connectionSubject,
   factSubject,
@@ -9,7 +10,7 @@ import {
 } from "../src/domain/subject.ts";
 import { DeliveryFailed } from "../src/domain/target.ts";
 import type { Instant, WallTime } from "../src/domain/wall-time.ts";
-import { type BegunDue, change, dueOf, refresh, restored, type ToldChange } from "../src/store/due.ts";
+import { type BegunDue, change, dueOf, refresh, restored } from "../src/store/due.ts";
 import { type Db, type Engine, withRawNames } from "../src/store/engine.ts";
 import type { RawRow } from "../src/store/tables.ts";
 import { DueDelivery } from "../src/workers/due-delivery.ts";
@@ -252,7 +253,7 @@ class Story {
         sleep: untilAborted,
         log: () => {},
         store: this.#store,
-        send: (row) => this.#receive(row, life),
+        prepare: async (begun) => begun.map((row) => ({ due: row, send: () => this.#receive(row, life) })),
       },
     );
   }

@@ -7,12 +7,12 @@ import type { Instant } from "./wall-time.ts";
 
 export const ALERT_KINDS = ["account.low", "limit.reached", "look_ups.refused"] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
-/** The event for an entry by staff. Only the partner gets it. */
+/** The fact of an entry by staff. Only the partner is told of it. */
 export const ACCOUNT_ENTRY = "account.entry";
 
-/** An alert, or an entry by staff in the account of a partner. */
+/** A problem of a partner. */
 export interface Alert {
-  readonly kind: AlertKind | typeof ACCOUNT_ENTRY;
+  readonly kind: AlertKind;
   readonly partnerId: number;
   readonly environment: Environment;
   readonly at: Instant;
@@ -20,8 +20,6 @@ export interface Alert {
   readonly limit: LimitName | undefined;
   /** Present in `account.low`. */
   readonly low: { readonly balance: Money; readonly below: Money } | undefined;
-  /** Present in `account.entry`: its reference, and the balance after it. */
-  readonly entry?: { readonly reference: string; readonly balance: Money } | undefined;
 }
 
 /** The end of a problem that has not ended. */

@@ -1,8 +1,7 @@
-import { ACCOUNT_ENTRY, ALERT_KINDS, type Alert, lowAmounts } from "./alert.ts";
+import { type ACCOUNT_ENTRY, ALERT_KINDS, type Alert, lowAmounts } from "./alert.ts";
 import { type Connection, type ConnectionKey, isBlocked, subscriptionsOf } from "./customer.ts";
 import type { LedgerHead } from "./ledger.ts";
 import { type CurrencyExponent, formatMoneyInFull } from "./money.ts";
-import { partnersIdOf } from "./subject.ts";
 import { hasBegun, isServing, type Subscription } from "./subscription.ts";
 import type { Transaction } from "./transaction.ts";
 import {
@@ -33,9 +32,7 @@ const CONNECTION_EVENT_KINDS = [
 export const EVENT_KINDS = [...CONNECTION_EVENT_KINDS, ...ALERT_KINDS] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 /** The types of what targets are sent. */
-export type DueKind = NewEvent["kind"] | "subscription.ending";
-/** The events that a partner's webhook gets, if they are about its account. */
-export const PARTNER_EVENT_KINDS = ["topup.recorded", "topup.reversed", ACCOUNT_ENTRY, "account.low"] as const;
+export type DueKind = EventKind | typeof ACCOUNT_ENTRY | "subscription.ending";
 
 /** Lifetime of undelivered events. */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
@@ -210,10 +207,8 @@ export type ConnectionMessage = EventMessage<ReturnType<typeof connectionData>>;
 /** Renders an event. The result is always the same while the rules of the zone stay the same. */
 export function eventMessage(event: RecordedEvent, zone: Zone, exponent: CurrencyExponent): EventMessage {
   const { at } = event;
-  // No system of the provider's gets the other kind.
-  const kind = event.kind as EventKind;
   const data = "alert" in event ? alertData(event, exponent) : connectionData(event, zone, exponent);
-  return { id: eventId(event), type: kind, timestamp: isoTime(at), data };
+  return { id: eventId(event), type: event.kind, timestamp: isoTime(at), data };
 }
 
 function alertData({ alert, partner = "" }: Recorded<AlertEvent>, exponent: CurrencyExponent) {
@@ -240,23 +235,6 @@ function connectionData(event: Recorded<ConnectionEvent>, zone: Zone, exponent: 
     commission: formatMoneyInFull(topUp.commission, exponent),
   };
   return sold === undefined ? data : { ...data, topUp: sold };
-}
-
-/** The id of an event for its partner. */
-export function factId(event: RecordedEvent): string {
-  const { kind, at } = event;
-  if ("alert" in event) {
-    const { entry, environment, partnerId } = event.alert;
-    const account = { environment, partnerId };
-    return partnersIdOf(
-      entry === undefined ? { kind: "low", ...account, at } : { kind: "entry", ...account, reference: entry.reference },
-    );
-  }
-  const { topUp, key } = event;
-  if (topUp === undefined) return `test_${at}`;
-  const { partnerId, txnId } = topUp;
-  const sale = kind === "topup.reversed" ? "reversal" : "topup";
-  return partnersIdOf({ kind: sale, environment: key.environment, partnerId, txnId });
 }
 
 export type EventNumber = Pick<RecordedEvent, "seq" | "at">;

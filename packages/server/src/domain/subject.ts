@@ -148,6 +148,37 @@ export function partnersIdOf(fact: PartnersFact): string {
   }
 }
 
+/** Reads an id of {@link partnersIdOf}; undefined if the account cannot have such a fact. */
+export function readPartnersId(id: string, account: AccountKey): PartnersFact | undefined {
+  const [, kind, name = ""] = PARTNERS_ID.exec(id) ?? [];
+  const fact = kind === undefined ? undefined : factOfId(kind, name, account);
+  return fact !== undefined && partnersIdOf(fact) === id ? fact : undefined;
+}
+
+const PARTNERS_ID = /^(?:trial_)?(recorded|reversed|entry|low)_(.*)$/s;
+
+function factOfId(kind: string, name: string, account: AccountKey): PartnersFact | undefined {
+  switch (kind) {
+    case "recorded":
+      return { kind: "topup", ...account, txnId: name };
+    case "reversed":
+      return { kind: "reversal", ...account, txnId: name };
+    case "low":
+      return { kind, ...account, at: Number(name) };
+    default:
+      return isEncoded(name) ? { kind: "entry", ...account, reference: decodeURIComponent(name) } : undefined;
+  }
+}
+
+/** `decodeURIComponent` throws for other texts. */
+function isEncoded(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** References are unique in an account only, and one receiver may serve both environments. */
 function ofTrial({ environment }: AccountKey): string {
   return environment === "trial" ? "trial_" : "";

@@ -55,11 +55,6 @@ export function webhookName(partner: string, environment: Environment): string {
   return `partner ${partner} ${environment}`;
 }
 
-/** Whether a target gets every event of a sequence, so that none replaces an earlier one. */
-export function getsAll({ billing, partner }: Pick<Target, "billing" | "partner">): boolean {
-  return billing || partner !== undefined;
-}
-
 export interface SessionsConfig {
   /** Time from the written rows until sessions end, since RADIUS may read a replica. */
   readonly waitSeconds: number;
@@ -270,6 +265,22 @@ export type OpenExchange = { -readonly [Field in keyof Exchange]: Exchange[Field
   /** Whether the answer promises a confirmation. */
   isPending?: boolean;
 };
+
+/** A message of a webhook. Its id is the `webhook-id`. */
+export interface Identified {
+  readonly id: string;
+}
+
+/** Posts messages to one webhook: up to 32 at a time. */
+export interface Poster {
+  /**
+   * Resolves once the receiver has the message.
+   * @param exchange is filled in as it becomes known, also if the attempt fails.
+   * @throws DeliveryFailed, with a reason for staff that contains no secret and no stored data.
+   */
+  post(message: Identified, signal: AbortSignal, exchange: OpenExchange): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** Sends events to one target: up to 32 connections at a time, the events of each in order. */
 export interface Sender {

@@ -2,12 +2,14 @@ import type { Attribution, AuditedChange } from "../domain/audit.ts";
 import type { Correcting } from "../domain/correction.ts";
 import type { Environment } from "../domain/customer.ts";
 import type { NewEvent } from "../domain/event.ts";
+import type { News } from "../domain/news.ts";
 import { isTooLateToRecord } from "../domain/top-up.ts";
 import { appendAudits } from "../store/audit.ts";
 import type { Db } from "../store/engine.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { appendEvents } from "../store/events.ts";
 import type { Ports } from "../store/ports.ts";
+import { tell } from "../store/takers.ts";
 
 /** The part of the office that a decision needs. */
 export interface Decider extends Pick<Ports, "store" | "clock"> {
@@ -44,11 +46,12 @@ export interface Change {
   write(tx: Db): Promise<unknown>;
   readonly audit: readonly AuditedChange[];
   readonly events?: readonly NewEvent[];
+  readonly news?: readonly News[];
 }
 
 /**
  * Reads, decides and writes in one transaction; a preview reads and decides, without a lock. Takes the locks in this order:
- * customers, audit trail, events.
+ * customers, audit trail, events, rows of `due`.
  * @param of the customers whose state changes; or `reference` for data that every process keeps in memory.
  * @throws StoreUnavailable if the correction of a customer took too long.
  */
@@ -66,6 +69,7 @@ export async function decide<Answer>(
     await change.write(tx);
     await appendAudits(engine, tx, change.audit, by);
     await appendEvents(engine, tx, change.events ?? []);
+    await tell(tx, change.news ?? []);
     if (isOfCustomers && isTooLateToRecord(by.at, clock()))
       throw new StoreUnavailable("the correction took too long, and was not made: make it again");
     return answer;

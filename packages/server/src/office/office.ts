@@ -5,7 +5,7 @@ import type { NumberGrouping } from "../domain/money.ts";
 import type { AccountTools } from "../domain/passwords.ts";
 import type { RadiusDifference } from "../domain/radius.ts";
 import type { SessionTools } from "../domain/sessions.ts";
-import type { RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
+import type { Poster, RadiusConfig, Sender, Target, TargetConfig } from "../domain/target.ts";
 import type { Ports } from "../store/ports.ts";
 import type { Store } from "../store/store.ts";
 import type { ApprovalRow } from "../store/tables.ts";
@@ -61,6 +61,9 @@ export interface TargetTools {
   problemOf(config: TargetConfig): Promise<FieldProblem | undefined>;
   /** Makes the secret of a webhook. */
   newSecret(): Promise<string>;
+  /** @param target of kind webhook. */
+  createPoster(target: Target): Poster;
+  /** @param target a system of the provider's. */
   createSender(target: Target, store: Pick<Store, "engine" | "provider">): Sender;
   /** @param target of kind RADIUS. */
   createSessionTools(target: Target): SessionTools;

@@ -73,13 +73,19 @@ export async function readByStaff(
 
 /** An entry by staff; undefined if there is none with this reference. */
 export async function findEntry(db: Db, key: AccountKey, reference: string): Promise<StaffEntry | undefined> {
+  return (await findEntries(db, key, [reference]))[0];
+}
+
+/** Entries by staff, by their references. */
+export async function findEntries(db: Db, key: AccountKey, references: readonly string[]): Promise<StaffEntry[]> {
+  if (references.length === 0) return [];
   const { partnerId, environment } = key;
   const rows = db
     .selectFrom("accountEntry")
     .selectAll()
-    .where((eb) => eb.and({ partnerId, environment, reference }));
-  const row = await rows.executeTakeFirst();
-  return row && { ...row, amount: BigInt(row.amount) };
+    .where((eb) => eb.and({ partnerId, environment }))
+    .where("reference", "in", references);
+  return (await rows.execute()).map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
 
 async function topUps(db: Db, zone: Zone, key: AccountKey, days: OwnDays, page: OwnPage<EntryPlace>) {

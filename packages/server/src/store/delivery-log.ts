@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { AccountKey } from "../domain/account.ts";
 import { type LoggedAttempt, MOST_LOGGED, type Target } from "../domain/target.ts";
-import type { Instant } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { toTarget } from "./events.ts";
 import type { DeliveryLogRow } from "./tables.ts";
@@ -39,23 +38,19 @@ export async function loggedAttempts(db: Db, targetId: number): Promise<LoggedAt
   }));
 }
 
-/** An attempt at a partner's webhook, without the answer. */
-export interface OwnDelivery {
-  readonly at: Instant;
+/** An attempt at a partner's webhook. */
+export interface OwnDelivery extends LoggedAttempt {
   /** Id and type of the fact. */
   readonly id: string;
   readonly type: string;
-  readonly attempt: number;
-  readonly status: number | undefined;
-  readonly problem: string | undefined;
 }
 
 /** The logged attempts at a partner's webhook, newest first. */
 export async function ownDeliveries(db: Db, targetId: number): Promise<OwnDelivery[]> {
-  return (await loggedAttempts(db, targetId)).flatMap(({ at, attempt, status, problem, request }) => {
-    if (request === undefined) return [];
-    const { id, type }: Pick<OwnDelivery, "id" | "type"> = JSON.parse(request);
-    return [{ at, id, type, attempt, status, problem }];
+  return (await loggedAttempts(db, targetId)).flatMap((attempt) => {
+    if (attempt.request === undefined) return [];
+    const { id, type }: Pick<OwnDelivery, "id" | "type"> = JSON.parse(attempt.request);
+    return [{ ...attempt, id, type }];
   });
 }
 

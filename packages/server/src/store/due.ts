@@ -1,9 +1,10 @@
 import { sql } from "kysely";
-import type { DueKind } from "../domain/event.ts";
+import type { ToldChange } from "../domain/news.ts";
 import { portionsOf } from "../domain/portions.ts";
 import { isFact } from "../domain/subject.ts";
-import { LONGEST_PAUSE_MS } from "../domain/target.ts";
-import type { Instant, WallTime } from "../domain/wall-time.ts";
+import { LONGEST_PAUSE_MS, type LoggedAttempt, MOST_LOGGED } from "../domain/target.ts";
+import { DAY_MS, type Instant, type WallTime } from "../domain/wall-time.ts";
+import { logAttempts } from "./delivery-log.ts";
 import { type Db, type Engine, withRawNames } from "./engine.ts";
 import type { HeldLease } from "./outbox.ts";
 import { putOnlyRow } from "./settings.ts";
@@ -20,19 +21,6 @@ import { type DueRow, type RawRow, TABLES, type ToldRow } from "./tables.ts";
 const ROWS_AT_ONCE = 500;
 /** Rows of a list for staff. */
 const MOST_SHOWN = 50;
-
-/** News of a subject. */
-export interface Change {
-  /** Text of domain/subject.ts. */
-  readonly subject: string;
-  /** The customer of a connection; undefined for facts. */
-  readonly cuid: string | undefined;
-  readonly kind: DueKind;
-  readonly at: Instant;
-}
-
-/** The targets that take the subject. */
-export type ToldChange = Change & { readonly targets: readonly number[] };
 
 /** The columns of a change. The others begin with their defaults. */
 export const CHANGE = pick(
@@ -89,7 +77,7 @@ export async function change(tx: Db, changes: readonly ToldChange[]): Promise<vo
 export async function refresh(
   tx: Db,
   targetId: number,
-  connections: readonly Pick<Change, "subject" | "cuid">[],
+  connections: readonly Pick<ToldChange, "subject" | "cuid">[],
   at: Instant,
 ): Promise<void> {
   const rows = connections.map(({ subject, cuid = null }) => {
@@ -161,6 +149,8 @@ export interface FailedAttempt {
 export interface EndedAttempt {
   readonly due: BegunDue;
   readonly end: Attempt;
+  /** Undefined if nothing was sent. */
+  readonly logged?: LoggedAttempt | undefined;
 }
 
 /** Said by a receiver about a version that it was sent. */
@@ -189,10 +179,11 @@ export function dueOf(engine: Engine) {
     targetsDue: (now: Instant) => targetsDue(db, now),
     begin: (portion: Portion, by: HeldLease) => begin(engine, portion, by),
     recordAttempts: (ended: EndedAttempts, by: HeldLease) => recordAttempts(engine, ended, by),
+    forget: (now: Instant) => forget(engine, now),
     retryAll: (targetId: number, now: Instant, by: HeldLease) => retryAll(engine, targetId, now, by),
     confirm: (targetId: number, confirmation: Confirmation, at: Instant) => confirm(engine, targetId, confirmation, at),
     turn: (now: WallTime, find: FindTurns, by: HeldLease) => turn(engine, now, find, by),
-    counts: () => countDue(db),
+    counts: (targetId?: number) => countDue(db, targetId),
     late: (targetIds: readonly number[], before: Instant) => findLate(db, targetIds, before),
     status: (subjects: readonly string[]) => readStatus(db, subjects),
   };
@@ -208,7 +199,8 @@ export interface Portion {
 }
 
 /**
- * The targets with something due. It jumps from one target with open rows to the next, so that others cost nothing.
+ * The targets with something due that are not paused. It jumps from one target with open rows to the next, so that others
+ * cost nothing.
  */
 async function targetsDue(db: Db, now: Instant): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`WITH RECURSIVE target_open (id) AS (
@@ -216,7 +208,8 @@ async function targetsDue(db: Db, now: Instant): Promise<number[]> {
       UNION ALL
       SELECT (SELECT min(target_id) FROM due WHERE state = 'open' AND target_id > target_open.id) FROM target_open
       WHERE target_open.id IS NOT NULL)
-    SELECT id FROM target_open WHERE id IS NOT NULL AND (
+    SELECT id FROM target_open WHERE id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM target AS t WHERE t.id = target_open.id AND t.paused = 1) AND (
       EXISTS (SELECT 1 FROM due WHERE target_id = target_open.id AND state = 'open' AND next_at <= ${now})
       OR EXISTS (SELECT 1 FROM due WHERE target_id = target_open.id AND state = 'open' AND next_at > ${now + LONGEST_PAUSE_MS}))
     ORDER BY id`.execute(withRawNames(db));
@@ -315,6 +308,7 @@ function recordAttempts(engine: Engine, { targetId, ended, isGone }: EndedAttemp
     }
     await engine.rows.put(tx, "due", left);
     if (done.length > 0) await remove(tx, targetId, done);
+    await logAttempts(tx, targetId, ended.flatMap(({ logged }) => logged ?? []).slice(-MOST_LOGGED));
     return true;
   });
 }
@@ -412,6 +406,80 @@ async function retryAll(engine: Engine, targetId: number, now: Instant, by: Held
     });
     if (!isHeld) return;
   }
+}
+
+/** How long facts are kept that a target does not take, unless it is billing. */
+export const FACTS_KEPT_MS = 30 * DAY_MS;
+
+/**
+ * Deletes a portion of the rows of removed targets, and of facts that are too old.
+ * @returns the number of rows.
+ */
+function forget(engine: Engine, now: Instant): Promise<number> {
+  return engine.transact(async (tx) => {
+    const others = await tx.selectFrom("target").select("id").where("billing", "=", 0).execute();
+    let forgotten = 0;
+    const drop = async (targetId: number, rows: readonly { readonly subject: string }[]) => {
+      const subjects = rows.map(({ subject }) => subject);
+      if (subjects.length === 0) return;
+      await engine.lockDue(tx, targetId, subjects);
+      await remove(tx, targetId, subjects);
+      forgotten += subjects.length;
+    };
+    for (const { id } of others) {
+      const old = tx.selectFrom("due").select("subject").where("targetId", "=", id);
+      const facts = old.where("since", "<", now - FACTS_KEPT_MS).where("subject", "like", "fact %");
+      await drop(id, await facts.limit(ROWS_AT_ONCE).execute());
+    }
+    for (const id of await removedIn(tx, "due")) {
+      const rows = tx.selectFrom("due").select("subject").where("targetId", "=", id);
+      await drop(id, await rows.limit(ROWS_AT_ONCE).execute());
+    }
+    for (const id of await removedIn(tx, "told")) {
+      const rows = tx.selectFrom("told").select("subject").where("targetId", "=", id).limit(ROWS_AT_ONCE);
+      const told = tx.deleteFrom("told").where("targetId", "=", id).where("subject", "in", rows);
+      forgotten += Number((await told.executeTakeFirst()).numDeletedRows);
+    }
+    for (const id of await removedIn(tx, "delivery_log"))
+      await tx.deleteFrom("deliveryLog").where("targetId", "=", id).execute();
+    return forgotten;
+  });
+}
+
+/** Numbers of removed targets that still have rows. It jumps from one number to the next. */
+async function removedIn(db: Db, name: "due" | "told" | "delivery_log"): Promise<number[]> {
+  const table = sql.table(name);
+  const { rows } = await sql<{ id: number }>`WITH RECURSIVE known (id) AS (
+      SELECT min(target_id) FROM ${table}
+      UNION ALL
+      SELECT (SELECT min(target_id) FROM ${table} WHERE target_id > known.id) FROM known WHERE known.id IS NOT NULL)
+    SELECT id FROM known WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM target)`.execute(withRawNames(db));
+  return rows.map(({ id }) => Number(id));
+}
+
+/** Makes due at once, by a decision of staff, what failed, waits for a confirmation or is set aside. @returns its number. */
+export async function sendFailedAgain(engine: Engine, tx: Db, targetId: number, now: Instant): Promise<number> {
+  const failed = tx.selectFrom("due").select("subject").where("targetId", "=", targetId);
+  const subjects = (
+    await failed.where((eb) => eb.or([eb("attempts", ">", 0), eb("state", "in", ["aside", "failed"])])).execute()
+  ).map(({ subject }) => subject);
+  for (const some of portionsOf(subjects, ROWS_AT_ONCE)) {
+    await engine.lockDue(tx, targetId, some);
+    const again = { state: "open", nextAt: now, attempts: 0, problem: null } as const;
+    await tx.updateTable("due").set(again).where("targetId", "=", targetId).where("subject", "in", some).execute();
+  }
+  return subjects.length;
+}
+
+/** What failed, waits or is set aside at a target, the oldest first. */
+export function findFailed(db: Db, targetId: number, limit: number): Promise<DueRow[]> {
+  const rows = db.selectFrom("due").selectAll().where("targetId", "=", targetId);
+  return rows
+    .where((eb) => eb.or([eb("attempts", ">", 0), eb("state", "in", ["aside", "failed"])]))
+    .orderBy("since")
+    .orderBy("subject")
+    .limit(limit)
+    .execute();
 }
 
 /**
@@ -519,11 +587,13 @@ export interface DueCounts {
   readonly refreshed: number;
   /** Time of the oldest change that is not done. */
   readonly oldest: Instant | undefined;
+  /** The same of those that are not set aside. */
+  readonly oldestDue: Instant | undefined;
 }
 
-async function countDue(db: Db): Promise<DueCounts[]> {
-  const rows = await db
-    .selectFrom("due")
+export async function countDue(db: Db, targetId?: number): Promise<DueCounts[]> {
+  const due = db.selectFrom("due");
+  const rows = await (targetId === undefined ? due : due.where("targetId", "=", targetId))
     .select(({ fn }) => [
       "targetId",
       fn.countAll().filterWhere("state", "=", "open").as("open"),
@@ -533,13 +603,15 @@ async function countDue(db: Db): Promise<DueCounts[]> {
       fn.countAll().filterWhere("state", "=", "aside").as("aside"),
       fn.countAll().filterWhere("since", "is", null).as("refreshed"),
       fn.min("since").as("oldest"),
+      fn.min("since").filterWhere("state", "!=", "aside").as("oldestDue"),
     ])
     .groupBy("targetId")
     .orderBy("targetId")
     .execute();
-  return rows.map(({ targetId, open, failing, waits, failed, aside, refreshed, oldest }) => {
+  return rows.map(({ targetId: id, open, failing, waits, failed, aside, refreshed, ...times }) => {
     const numbers = { open: Number(open), failing: Number(failing), waits: Number(waits), failed: Number(failed) };
-    return { targetId, ...numbers, aside: Number(aside), refreshed: Number(refreshed), oldest: oldest ?? undefined };
+    const [oldest, oldestDue] = [times.oldest ?? undefined, times.oldestDue ?? undefined];
+    return { targetId: id, ...numbers, aside: Number(aside), refreshed: Number(refreshed), oldest, oldestDue };
   });
 }
 

@@ -1,13 +1,6 @@
-import type { AccountKey } from "../domain/account.ts";
-import { ACCOUNT_ENTRY, type Alert } from "../domain/alert.ts";
+import type { Alert } from "../domain/alert.ts";
 import type { Attribution } from "../domain/audit.ts";
-import {
-  type AlertEvent,
-  type ConnectionEvent,
-  type NewEvent,
-  PARTNER_EVENT_KINDS,
-  type RecordedEvent,
-} from "../domain/event.ts";
+import type { AlertEvent, ConnectionEvent, NewEvent, RecordedEvent } from "../domain/event.ts";
 import { portionsOf } from "../domain/portions.ts";
 import type { Target, WaitingDelivery } from "../domain/target.ts";
 import { targetPausedSet } from "../domain/target-audit.ts";
@@ -20,7 +13,7 @@ import type { DeliveryRow, EventRow, RawRow, TargetRow } from "./tables.ts";
 const ROWS_AT_ONCE = 500;
 
 /**
- * Writes events if there is a target. Must be called last in a transaction, after its audit entry if it has one: adding a
+ * Writes events if the provider has a target. Must be called last in a transaction, after its audit entry if it has one: adding a
  * target writes one too, so that a change cannot miss a target that was added before it.
  */
 export async function appendEvents(engine: Engine, tx: Db, events: readonly NewEvent[]): Promise<void> {
@@ -31,8 +24,10 @@ export async function appendEvents(engine: Engine, tx: Db, events: readonly NewE
   for (const some of portionsOf(rows, ROWS_AT_ONCE)) await withRawNames(tx).insertInto("event").values(some).execute();
 }
 
+/** Whether the provider has a target. */
 export async function hasTarget(db: Db): Promise<boolean> {
-  return (await db.selectFrom("target").select("id").limit(1).executeTakeFirst()) !== undefined;
+  const systems = db.selectFrom("target").select("id").where("partnerId", "is", null);
+  return (await systems.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** The number of the last event. */
@@ -41,57 +36,22 @@ export async function lastEvent(db: Db): Promise<number> {
   return Number((await query.executeTakeFirst())?.last ?? 0);
 }
 
-/** The events after a number, in order. @param partner reads those of a partner's webhook, by an index. */
-export async function eventsAfter(db: Db, seq: number, limit: number, partner?: AccountKey): Promise<RecordedEvent[]> {
-  const rows = await withNames(toldAfter(db, seq, partner))
-    .orderBy("e.seq")
-    .limit(limit)
-    .execute();
+/** The events after a number, in order. */
+export async function eventsAfter(db: Db, seq: number, limit: number): Promise<RecordedEvent[]> {
+  const rows = await withNames(db).where("e.seq", ">", seq).limit(limit).execute();
   return rows.map(toRecordedEvent);
 }
 
-/** Events by their numbers; those that are not for the partner, or not for the provider's systems, are left out. */
-export async function eventsOf(db: Db, seqs: readonly number[], partner?: AccountKey): Promise<RecordedEvent[]> {
+/** Events by their numbers. */
+export async function eventsOf(db: Db, seqs: readonly number[]): Promise<RecordedEvent[]> {
   if (seqs.length === 0) return [];
-  const rows = await withNames(told(db, partner).where("e.seq", "in", seqs))
-    .orderBy("e.seq")
-    .execute();
+  const rows = await withNames(db).where("e.seq", "in", seqs).execute();
   return rows.map(toRecordedEvent);
 }
 
-/** The events after a number that a target gets. */
-export function toldAfter(db: Db, seq: number, partner?: AccountKey) {
-  const after = told(db, partner).where("e.seq", ">", seq);
-  if (partner === undefined) return after;
-  const { partnerId, environment } = partner;
-  // The same again: PostgreSQL then takes the index of the partner. See own-pages.ts.
-  return after.where((eb) =>
-    eb(eb.refTuple("e.partnerId", "e.environment", "e.seq"), ">", eb.tuple(partnerId, environment, seq)),
-  );
-}
-
-function told(db: Db, partner: AccountKey | undefined) {
-  const all = db.selectFrom("event as e");
-  if (partner === undefined) return all.where("e.kind", "!=", ACCOUNT_ENTRY);
-  const { partnerId, environment } = partner;
-  return all.where((eb) => eb.and({ partnerId, environment })).where("e.kind", "in", PARTNER_EVENT_KINDS);
-}
-
-function withNames(events: ReturnType<typeof told>) {
-  return events.leftJoin("partner as p", "p.id", "e.partnerId").selectAll("e").select("p.name as partner");
-}
-
-/** The accounts with an event after a number, each with the number of its last one. */
-export function lastOfPartners(db: Db, seq: number) {
-  return db
-    .selectFrom("event")
-    .select((eb) => ["partnerId", "environment", eb.fn.max("seq").as("seq")])
-    .where("seq", ">", seq)
-    .where("partnerId", "is not", null)
-    .where("kind", "in", PARTNER_EVENT_KINDS)
-    .groupBy(["partnerId", "environment"])
-    .$narrowType<{ partnerId: number }>()
-    .execute();
+function withNames(db: Db) {
+  const events = db.selectFrom("event as e").leftJoin("partner as p", "p.id", "e.partnerId");
+  return events.selectAll("e").select("p.name as partner").orderBy("e.seq");
 }
 
 /** The row of a new event, for hand-written SQL too. The store gives it its number. */
@@ -107,11 +67,10 @@ export function eventRow(event: NewEvent): Omit<RawRow<"event">, "seq"> {
 
 /** Alerts name no connection. */
 function alertRow({ kind, at, alert }: AlertEvent): Omit<RawRow<"event">, "seq"> {
-  const { environment, partnerId, limit, low, entry } = alert;
+  const { environment, partnerId, limit, low } = alert;
   const state = JSON.stringify({
     limit,
     low: low && { balance: Number(low.balance), below: Number(low.below) },
-    entry: entry && { reference: entry.reference, balance: Number(entry.balance) },
   });
   return { kind, at, environment, cuid: null, service: null, req_id: null, partner_id: partnerId, state };
 }
@@ -122,12 +81,11 @@ function toRecordedEvent(row: FoundRow): RecordedEvent {
   const { seq, at, environment, cuid, service, reqId, partnerId } = row;
   const partner = row.partner ?? undefined;
   if (cuid === null || service === null || reqId === null) {
-    const { limit, low, entry } = JSON.parse(row.state);
+    const { limit, low } = JSON.parse(row.state);
     const kind = row.kind as Alert["kind"];
     const details = {
       limit,
       low: low && { balance: BigInt(low.balance), below: BigInt(low.below) },
-      entry: entry && { reference: entry.reference, balance: BigInt(entry.balance) },
     };
     return { seq, kind, at, partner, alert: { kind, at, environment, partnerId: partnerId as number, ...details } };
   }
@@ -143,6 +101,7 @@ function toRecordedEvent(row: FoundRow): RecordedEvent {
   return { seq, kind, at, key, state, topUp, partner, ...(repeated && { repeated }) };
 }
 
+/** All targets, also webhooks of partners. */
 export async function listTargets(db: Db): Promise<Target[]> {
   return (await db.selectFrom("target").selectAll().orderBy("id").execute()).map(toTarget);
 }

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { AccountKey } from "../domain/account.ts";
 import { type ConnectionKey, ENVIRONMENTS } from "../domain/customer.ts";
 import {
   changedFrom,
@@ -24,11 +23,9 @@ import {
   eventsAfter,
   eventsOf,
   lastEvent,
-  lastOfPartners,
   listTargets,
   placeOf,
   putDelivery,
-  toldAfter,
   toTarget,
   toWaiting,
 } from "./events.ts";
@@ -97,18 +94,14 @@ export function outboxOf(engine: Engine) {
       engine.transact(async (tx) => {
         await tx.deleteFrom("lease").where("name", "=", lease).where("holder", "=", holder).execute();
       }),
+    /** The provider's targets, and the webhooks of partners. */
     targets: (): Promise<readonly Target[]> => listTargets(db),
     place: (targetId: number) => placeOf(db, targetId),
     async waiting(targetId: number): Promise<readonly WaitingDelivery[]> {
       return (await deliveries(db, targetId).execute()).map(toWaiting);
     },
-    eventsAfter: (seq: number, limit: number, partner?: AccountKey): Promise<readonly RecordedEvent[]> =>
-      eventsAfter(db, seq, limit, partner),
-    eventsOf: (seqs: readonly number[], partner?: AccountKey): Promise<readonly RecordedEvent[]> =>
-      eventsOf(db, seqs, partner),
-    /** The accounts with an event after a number, each with the number of its last one. */
-    lastOfPartners: (seq: number): Promise<readonly (AccountKey & { readonly seq: number })[]> =>
-      lastOfPartners(db, seq),
+    eventsAfter: (seq: number, limit: number): Promise<readonly RecordedEvent[]> => eventsAfter(db, seq, limit),
+    eventsOf: (seqs: readonly number[]): Promise<readonly RecordedEvent[]> => eventsOf(db, seqs),
     lastEvent: () => lastEvent(db),
     saveProgress: (progress: SavedProgress) => saveProgress(engine, progress),
     forget: (now: Instant) => forgetEvents(engine, now),
@@ -190,16 +183,16 @@ function forgetEvents(engine: Engine, now: Instant): Promise<number> {
     const last = (await some.limit(FORGOTTEN_AT_ONCE).execute()).at(-1)?.seq;
     if (last === undefined) return 0;
     await tx.deleteFrom("delivery").where("seq", "<=", last).execute();
-    const logs = tx.deleteFrom("deliveryLog").where("targetId", "in", systems(tx));
+    const logs = tx.deleteFrom("deliveryLog").where("targetId", "in", systems(tx).select("id"));
     await logs.where("seq", "<=", last).where("seq", ">", TEST_SEQ).execute();
     const { numDeletedRows } = await tx.deleteFrom("event").where("seq", "<=", last).executeTakeFirst();
     return Number(numDeletedRows);
   });
 }
 
-/** Targets whose log needs its events. That of a partner's webhook does not: its bodies have the ids and types. */
+/** The provider's targets, which are told of events. */
 function systems(tx: Db) {
-  return tx.selectFrom("target").select("id").where("partnerId", "is", null);
+  return tx.selectFrom("target").where("partnerId", "is", null);
 }
 
 /**
@@ -295,15 +288,15 @@ async function firstNeeded(tx: Db, before: Instant): Promise<number> {
   const last = await lastEvent(tx);
   const young = tx.selectFrom("event").select("seq").where("at", ">=", before).orderBy("seq").limit(1);
   const firstYoung = (await young.executeTakeFirst())?.seq ?? last;
-  const logs = tx.selectFrom("deliveryLog").select("seq").where("targetId", "in", systems(tx));
+  const logs = tx.selectFrom("deliveryLog").select("seq").where("targetId", "in", systems(tx).select("id"));
   const logged = await logs.where("seq", ">", TEST_SEQ).orderBy("seq").limit(1).executeTakeFirst();
   let first = Math.min(last, Math.max(logged?.seq ?? last, firstYoung));
   // Read the places first: a delivery that starts to wait later then has a number after its target's place.
-  for (const row of await tx.selectFrom("target").selectAll().execute()) {
-    const { id, billing, partner } = toTarget(row);
+  for (const row of await systems(tx).selectAll().execute()) {
+    const { id, billing } = toTarget(row);
     const waiting = await deliveries(tx, id).limit(1).executeTakeFirst();
-    // Not the place: a partner may have no event for months.
-    const unsent = await toldAfter(tx, row.place, partner).select("e.seq").orderBy("e.seq").limit(1).executeTakeFirst();
+    const next = tx.selectFrom("event").select("seq").where("seq", ">", row.place).orderBy("seq").limit(1);
+    const unsent = await next.executeTakeFirst();
     const lacked = Math.min(waiting?.seq ?? last, unsent?.seq ?? last);
     first = Math.min(first, billing ? lacked : Math.max(lacked, firstYoung));
   }

@@ -1,7 +1,7 @@
 import type { AccountKey } from "../domain/account.ts";
 import { settledRange } from "../domain/settlement.ts";
 import type { Transaction } from "../domain/transaction.ts";
-import { dayAfter, type Instant, type WallTime, type Zone } from "../domain/wall-time.ts";
+import { dayAfter, type Instant, type Moment, type Zone } from "../domain/wall-time.ts";
 import type { Db } from "./engine.ts";
 import { transactionOfRow } from "./rows.ts";
 import type { TopUpRow } from "./tables.ts";
@@ -34,8 +34,8 @@ export interface OwnReference {
 
 export interface OwnTopUp {
   readonly transaction: Transaction;
-  /** Undefined if it was not reversed. */
-  readonly reversedAt: WallTime | undefined;
+  /** When it was reversed; undefined if it was not. */
+  readonly reversed: Moment | undefined;
 }
 
 export interface OwnTopUpPage {
@@ -60,14 +60,15 @@ export async function readOwnTopUps(
   return { topUps: await withReversals(db, rows), rest: found.length > rows.length ? rows.at(-1)?.txnId : undefined };
 }
 
-/** A top-up of the partner; undefined if it has none with this txnId. */
-export async function readOwnTopUp(
+/** Top-ups of the partner by their txnIds, in any order. */
+export async function readOwnTopUpsOf(
   db: Db,
   { partnerId, environment }: AccountKey,
-  txnId: string,
-): Promise<OwnTopUp | undefined> {
-  const rows = topUps(db).selectAll("t").where("t.txnId", "=", txnId).where("t.partnerId", "=", partnerId);
-  return (await withReversals(db, await rows.where("t.environment", "=", environment).execute()))[0];
+  txnIds: readonly string[],
+): Promise<OwnTopUp[]> {
+  if (txnIds.length === 0) return [];
+  const rows = topUps(db).selectAll("t").where("t.txnId", "in", txnIds).where("t.partnerId", "=", partnerId);
+  return withReversals(db, await rows.where("t.environment", "=", environment).execute());
 }
 
 /** The time range of days, `until` excluded. The days must exist. */
@@ -95,7 +96,8 @@ export function ownTopUps(
 
 async function withReversals(db: Db, rows: readonly TopUpRow[]): Promise<OwnTopUp[]> {
   const txnIds = rows.filter(({ status }) => status === "reversed").map(({ txnId }) => txnId);
-  const reversals = db.selectFrom("reversal").select(["txnId", "wall"]).where("txnId", "in", txnIds);
-  const times = new Map((txnIds.length === 0 ? [] : await reversals.execute()).map(({ txnId, wall }) => [txnId, wall]));
-  return rows.map((row) => ({ transaction: transactionOfRow(row), reversedAt: times.get(row.txnId) }));
+  const reversals = db.selectFrom("reversal").select(["txnId", "at as instant", "wall"]).where("txnId", "in", txnIds);
+  const found = txnIds.length === 0 ? [] : await reversals.execute();
+  const times = new Map(found.map(({ txnId, ...moment }) => [txnId, moment]));
+  return rows.map((row) => ({ transaction: transactionOfRow(row), reversed: times.get(row.txnId) }));
 }

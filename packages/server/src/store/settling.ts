@@ -1,6 +1,8 @@
+import type { AccountKey } from "../domain/account.ts";
 import { concludeUnused, type RetiredCheckout } from "../domain/checkout.ts";
 import { type Connection, withEntry } from "../domain/customer.ts";
 import { eventsBetween, type NewEvent } from "../domain/event.ts";
+import { type Taker, type ToldChange, toldChange } from "../domain/news.ts";
 import type { Sale } from "../domain/sale.ts";
 import {
   DEFAULT_MONTHS_AHEAD,
@@ -18,7 +20,7 @@ import { StoreUnavailable } from "./errors.ts";
 import type { Conclusion, ProviderSettings } from "./store.ts";
 
 /*
- * How both engines settle an item of a batch: decide it, record it, write its event, retire its checkout.
+ * How both engines settle an item of a batch: decide it, record it, tell of it, retire its checkout.
  * SQLite reads and writes each item in its transaction. PostgreSQL loads a batch, settles it in memory and writes it at once.
  */
 
@@ -31,8 +33,10 @@ export type Settled = SettledTopUp | Conclusion;
 
 /** Reads the data that an item depends on. The reads see the writes of earlier items of the batch. */
 export interface SettlingReads<Snapshot extends TopUpSnapshot> {
-  /** Whether there is a target, so that events must be written. */
+  /** Whether the provider has a target, so that events must be written. */
   readonly hasTarget: boolean;
+  /** The targets that may be told of facts of an account. */
+  takersOf(account: AccountKey): readonly Taker[];
   snapshot(command: TopUpCommand): Snapshot;
   transaction(checkoutId: string): Transaction | undefined;
   retirement(checkoutId: string): RetiredCheckout | undefined;
@@ -46,6 +50,7 @@ export interface SettlingWrites<Snapshot extends TopUpSnapshot> {
   record(topUp: RecordedTopUp, snapshot: Snapshot, after: Connection): void;
   recordSale(transaction: Transaction, sale: Sale): void;
   appendEvent(event: NewEvent): void;
+  tell(change: ToldChange): void;
   /** Stores that nothing can be recorded with a checkout any more. */
   retire(checkoutId: string, retired: RetiredCheckout): void;
 }
@@ -93,10 +98,16 @@ export function settleItem<Snapshot extends TopUpSnapshot>(
     const why = { kind: "topup.recorded", topUp: outcome.transaction } as const;
     const events = read.hasTarget ? eventsBetween(command, before, after, now, why) : [];
     for (const event of events) write.appendEvent(event);
+    for (const change of toldOf(outcome.transaction, read.takersOf(command), now)) write.tell(change);
   }
   const retired = outcome.kind === "refused" ? outcome.retired : undefined;
   if (retired !== undefined && snapshot.retired === undefined) write.retire(command.checkoutId, retired);
   return outcome;
+}
+
+function toldOf({ txnId, partnerId, environment }: Transaction, takers: readonly Taker[], { instant: at }: Moment) {
+  const about = { kind: "topup", partnerId, environment, txnId } as const;
+  return toldChange({ about, kind: "topup.recorded", at }, takers);
 }
 
 /** @returns the transaction, or undefined if there is none and never will be. */

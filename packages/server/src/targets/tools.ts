@@ -1,10 +1,12 @@
 import type { AddressList } from "../domain/address-list.ts";
-import { eventMessage, type RecordedEvent } from "../domain/event.ts";
+import { eventMessage } from "../domain/event.ts";
 import { readRadiusAddress } from "../domain/radius.ts";
 import type { SessionTools } from "../domain/sessions.ts";
-import type { Sender } from "../domain/target.ts";
+import { type PartnersFact, readSubject } from "../domain/subject.ts";
+import type { OpenExchange, Poster, Sender, Target } from "../domain/target.ts";
 import type { TargetTools } from "../office/office.ts";
 import type { Ports } from "../store/ports.ts";
+import type { TellerTools } from "../workers/deliver-due.ts";
 
 /**
  * Loads the code of a kind of target at first use: few commands need any, and few providers all.
@@ -13,8 +15,22 @@ import type { Ports } from "../store/ports.ts";
 export function targetTools(
   { clock, random }: Pick<Ports, "clock" | "random">,
   privateTargets: AddressList | undefined,
-): TargetTools {
+): TargetTools & TellerTools {
   const guarding = async () => (await import("./address-guard.ts")).addressGuard(privateTargets);
+  const createPoster = ({ name, partner, config, secrets }: Target): Poster => {
+    if (config.kind !== "webhook") throw new Error(`${name} is no webhook`);
+    let loading: Promise<Poster> | undefined;
+    const loaded = () => {
+      loading ??= import("./webhook.ts").then(async (webhook) =>
+        webhook.createPoster(config, secrets, { readsAnswer: partner === undefined, clock, guard: await guarding() }),
+      );
+      return loading;
+    };
+    return {
+      post: async (...given) => (await loaded()).post(...given),
+      close: async () => (await loading)?.close(),
+    };
+  };
   return {
     async problemOf(config) {
       if (config.kind === "feed") return undefined;
@@ -29,18 +45,40 @@ export function targetTools(
       return (await import("./radius-sessions.ts")).deviceProblem(config, guard);
     },
     newSecret: async () => (await import("./webhook.ts")).newWebhookSecret(random),
-    createSender({ name, partner, config, secrets }, store) {
+    createPoster,
+    createTeller(target, store) {
+      const { partner, name } = target;
+      if (partner === undefined) throw new Error(`${name} is told of events`);
+      const poster = createPoster(target);
+      return {
+        async prepare(begun, number) {
+          const { factMessages } = await import("../partner/extension/facts.ts");
+          const facts = begun.map(({ subject }) => readSubject(subject) as PartnersFact);
+          const messages = await factMessages(store, partner, facts, number);
+          return begun.map((due, index) => {
+            const message = messages[index];
+            const post = async (signal: AbortSignal, exchange: OpenExchange) => {
+              if (message !== undefined) await poster.post(message, signal, exchange);
+              return { waits: false };
+            };
+            return { due, send: message && post };
+          });
+        },
+        close: () => poster.close(),
+      };
+    },
+    createSender(target, store) {
+      const { name, config } = target;
       const { zone, currencyExponent } = store.provider;
       switch (config.kind) {
-        case "webhook":
-          return onceLoaded(async () => {
-            const { createWebhookSender } = await import("./webhook.ts");
-            const { factMessage } = await import("../partner/extension/facts.ts");
-            const message = (event: RecordedEvent) =>
-              partner ? factMessage(store, partner, event) : eventMessage(event, zone, currencyExponent);
-            const ports = { message, readsAnswer: partner === undefined, clock, guard: await guarding() };
-            return createWebhookSender(config, secrets, ports);
-          });
+        case "webhook": {
+          const poster = createPoster(target);
+          return {
+            send: (event, signal, exchange = {}) =>
+              poster.post(eventMessage(event, zone, currencyExponent), signal, exchange),
+            close: () => poster.close(),
+          };
+        }
         case "radius":
           return onceLoaded(async () => {
             const { createRadiusSender } = await import("./radius.ts");

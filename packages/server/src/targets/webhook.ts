@@ -1,12 +1,11 @@
 import { createHmac } from "node:crypto";
 import * as http from "node:http";
 import * as https from "node:https";
-import type { RecordedEvent } from "../domain/event.ts";
 import {
   DeliveryFailed,
+  type Poster,
   retryAfter,
   SENDING_LIMIT_MS,
-  type Sender,
   type TargetConfig,
   type WebhookSecret,
 } from "../domain/target.ts";
@@ -35,13 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the head of the answer is longer than 16 KiB",
 };
 
-interface Identified {
-  readonly id: string;
-}
-
 export interface WebhookPorts {
-  /** Makes the message of an event. Its id is the webhook's id too. */
-  readonly message: (event: RecordedEvent) => Identified | Promise<Identified>;
   /** Whether the answer's body is read: staff see it, and it may promise a confirmation. Otherwise only the status counts. */
   readonly readsAnswer: boolean;
   readonly clock: () => Instant;
@@ -62,12 +55,12 @@ export async function refuseUrl(text: string, guard: AddressGuard): Promise<stri
   return guard.problemOf(url.hostname);
 }
 
-/** Posts events to a URL that {@link refuseUrl} has accepted. */
-export function createWebhookSender(
+/** Posts messages to a URL that {@link refuseUrl} has accepted. */
+export function createPoster(
   { url }: Extract<TargetConfig, { kind: "webhook" }>,
   secrets: readonly WebhookSecret[],
-  { message: messageOf, readsAnswer, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
-): Sender {
+  { readsAnswer, clock, guard, limitMs = SENDING_LIMIT_MS }: WebhookPorts,
+): Poster {
   const parsed = new URL(url);
   const { Agent } = parsed.protocol === "https:" ? https : http;
   const agent = new Agent({
@@ -76,13 +69,12 @@ export function createWebhookSender(
   });
 
   return {
-    async send(event, signal, exchange = {}) {
-      const message = await messageOf(event);
+    async post(message, signal, exchange) {
       const body = JSON.stringify(message);
       exchange.request = body;
       guard.refuseLiteral(parsed.hostname);
       const limit = limitOf(limitMs, signal);
-      const response = await Promise.race([post(message.id, body, limit.signal), limit.ended]).catch((error) => {
+      const response = await Promise.race([request(message.id, body, limit.signal), limit.ended]).catch((error) => {
         limit.clear();
         throw error;
       });
@@ -107,7 +99,7 @@ export function createWebhookSender(
     close: async () => agent.destroy(),
   };
 
-  async function post(id: string, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
+  async function request(id: string, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
     const now = clock();
     const timestamp = String(Math.floor(now / 1000));
     const signatures = secrets

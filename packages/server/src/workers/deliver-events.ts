@@ -1,5 +1,4 @@
 import type { Target } from "../domain/target.ts";
-import { PartnerWebhooks } from "./partner-webhooks.ts";
 import { type DeliveryPorts, deliverTo } from "./target-delivery.ts";
 import { failureLog, type Worker } from "./worker.ts";
 
@@ -14,12 +13,11 @@ interface Delivery {
 }
 
 /**
- * Delivers events to targets. Runs in every process; the holder of a target's lease delivers to it. Feeds are read by
- * their systems, and paused targets wait.
+ * Delivers events to the provider's targets. Runs in every process; the holder of a target's lease delivers to it. Feeds are
+ * read by their systems, and paused targets wait.
  */
 export function startDelivering(ports: DeliveryPorts): Worker {
   const { store, sleep } = ports;
-  const shared = new PartnerWebhooks(ports, store.outbox);
   const logFailure = failureLog(ports);
   const stopping = new AbortController();
   /** Deliveries by target id. */
@@ -28,7 +26,7 @@ export function startDelivering(ports: DeliveryPorts): Worker {
   const begin = (target: Target): void => {
     const { id, name } = target;
     const delivery = new AbortController();
-    const ended = deliverTo(target, { ...ports, shared }, delivery.signal)
+    const ended = deliverTo(target, ports, delivery.signal)
       .catch((error: unknown) => logFailure(error, { target: name }, "the delivery to the target begins again"))
       .then(() => {
         deliveries.delete(id);
@@ -53,7 +51,6 @@ export function startDelivering(ports: DeliveryPorts): Worker {
     const last = [...deliveries.values()];
     for (const delivery of last) delivery.stopping.abort();
     await Promise.all(last.map(({ ended }) => ended));
-    await shared.release().catch((error: unknown) => logFailure(error, {}, "webhooks of partners are late"));
   };
 
   const running = run();
@@ -65,6 +62,6 @@ export function startDelivering(ports: DeliveryPorts): Worker {
   };
 }
 
-function isDelivered({ config, paused }: Target): boolean {
-  return config.kind !== "feed" && !paused;
+function isDelivered({ config, paused, partner }: Target): boolean {
+  return partner === undefined && config.kind !== "feed" && !paused;
 }

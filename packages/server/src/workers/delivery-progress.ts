@@ -45,11 +45,6 @@ export class DeliveryProgress {
     return oldest;
   }
 
-  /** Whether failed or waiting events are not saved yet. */
-  get hasFailures(): boolean {
-    return this.#changed.size > 0;
-  }
-
   read(seq: number): void {
     this.#lastRead = seq;
   }

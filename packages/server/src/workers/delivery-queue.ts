@@ -31,7 +31,6 @@ export interface QueueState {
 export class DeliveryQueue {
   readonly progress: DeliveryProgress;
   readonly #keepsAll: boolean;
-  readonly #mostFailing: number;
   /** A number from 0 to 1. */
   readonly #random: () => number;
   readonly #connections = new Map<string, QueuedConnection>();
@@ -51,15 +50,8 @@ export class DeliveryQueue {
   /** Time before which nothing is sent at all; Infinity if the target is gone. */
   #heldUntil: Instant = 0;
 
-  /** @param mostFailing connections that are retried, from which on nothing new is sent: it stays in the store. */
-  constructor(
-    keepsAll: boolean,
-    { place, waiting }: QueueState,
-    random: () => number,
-    mostFailing = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(keepsAll: boolean, { place, waiting }: QueueState, random: () => number) {
     this.#keepsAll = keepsAll;
-    this.#mostFailing = mostFailing;
     this.#random = random;
     this.progress = new DeliveryProgress(place);
     for (const { row, event } of waiting) {
@@ -79,7 +71,7 @@ export class DeliveryQueue {
 
   wantsMore(): boolean {
     const { lastRead, place } = this.progress;
-    return this.#fresh < FEW_FRESH && lastRead - place < MOST_AHEAD && !this.#isFull();
+    return this.#fresh < FEW_FRESH && lastRead - place < MOST_AHEAD;
   }
 
   /** @param events the events after `progress.lastRead`. */
@@ -101,7 +93,7 @@ export class DeliveryQueue {
   /** @returns the next new event. The caller sends it and reports the result. */
   next(now: Instant): Attempt | undefined {
     const isTooEarly = now < this.#heldUntil || (this.isUnavailable && now < this.#nextProbe);
-    if (isTooEarly || this.#underWay >= MOST_UNDER_WAY || this.#isFull()) return undefined;
+    if (isTooEarly || this.#underWay >= MOST_UNDER_WAY) return undefined;
     for (;;) {
       const connection = this.#ready.shift();
       if (connection === undefined) return undefined;
@@ -130,7 +122,7 @@ export class DeliveryQueue {
       if (row.nextAt <= now) found.push(row.seq);
       if (earliest === undefined || row.nextAt < earliest.nextAt) earliest = row;
     }
-    const hasNone = found.length === 0 && (this.#fresh === 0 || this.#isFull());
+    const hasNone = found.length === 0 && this.#fresh === 0;
     const isProbe = hasNone && room > 0 && this.isUnavailable && now >= this.#nextProbe;
     if (!isProbe || earliest === undefined) return found;
     this.#nextProbe = now + this.#probedEvery;
@@ -219,13 +211,6 @@ export class DeliveryQueue {
       this.progress.oldestOpen,
     );
     return { waiting: tried.length, setAside: rows.length - tried.length, oldestAt };
-  }
-
-  /** Connections whose first event is set aside are not retried, and must not stop the others. */
-  #isFull(): boolean {
-    if (this.#failing.size < this.#mostFailing) return false;
-    const retried = [...this.#failing].filter(({ waiting: [first] }) => first?.row.setAside === false);
-    return retried.length >= this.#mostFailing;
   }
 
   /** A newer event is sent in place of the retry. */

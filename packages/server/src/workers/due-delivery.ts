@@ -2,13 +2,15 @@ import { isFact } from "../domain/subject.ts";
 import {
   DeliveryFailed,
   failuresAfter,
+  type LoggedAttempt,
   nextAttempt,
+  type OpenExchange,
   SENDING_LIMIT_MS,
   SET_ASIDE_AFTER,
   type Target,
 } from "../domain/target.ts";
 import type { Instant } from "../domain/wall-time.ts";
-import type { AcceptedAttempt, BegunDue, DueStore, EndedAttempt, FailedAttempt } from "../store/due.ts";
+import type { AcceptedAttempt, Attempt, BegunDue, DueStore, EndedAttempt, FailedAttempt } from "../store/due.ts";
 import type { HeldLease } from "../store/outbox.ts";
 import type { WorkerPorts } from "./worker.ts";
 
@@ -19,15 +21,29 @@ export interface DueDeliveryPorts extends Pick<WorkerPorts, "clock" | "sleep" | 
   readonly random: () => number;
   readonly store: Pick<DueStore, "begin" | "recordAttempts" | "retryAll">;
   /**
-   * Sends the present state of a subject as the version `due.sent`.
-   * @throws DeliveryFailed, with a reason for staff that contains no secret and no stored data.
+   * Reads the present state of some subjects, to be sent as the versions `due.sent`.
+   * @param number grows with each portion, and is about the time: what is read later has a greater one.
    */
-  readonly send: (due: BegunDue, signal: AbortSignal) => Promise<Pick<AcceptedAttempt, "waits" | "rights">>;
+  readonly prepare: (begun: readonly BegunDue[], number: number) => Promise<readonly Prepared[]>;
   /** Called when there is more to do than waits for the next look. */
   readonly wake?: (() => void) | undefined;
   /** Called at the end of each attempt. It must be quick and must not throw. */
   readonly attemptEnded?: ((attempt: EndedAttempt) => void) | undefined;
 }
+
+/** A subject whose state was read. */
+export interface Prepared {
+  readonly due: BegunDue;
+  /**
+   * Sends the state; undefined if there is nothing to say any more.
+   * @param exchange is filled in as it becomes known, also if the attempt fails.
+   * @throws DeliveryFailed, with a reason for staff that contains no secret and no stored data.
+   */
+  readonly send: ((signal: AbortSignal, exchange: OpenExchange) => Promise<Sent>) | undefined;
+}
+
+/** What a target has answered. */
+export type Sent = Pick<AcceptedAttempt, "waits" | "rights">;
 
 /** Most open attempts. A subject has at most one. */
 const MOST_UNDER_WAY = 32;
@@ -39,6 +55,8 @@ const UNAVAILABLE_AFTER = 32;
 /** Pause between attempts at an unavailable target; the shorter one if the target answers with errors. */
 const PROBED_EVERY_MS = 30_000;
 const ANSWERING_PROBED_EVERY_MS = 1_000;
+/** A sender that keeps its own limit ends its attempts before this one. */
+const GIVEN_UP_AFTER_MS = SENDING_LIMIT_MS + 250;
 /** An attempt starts only if the lease lasts longer than the attempt can. */
 const LEAST_LEASE_MS = SENDING_LIMIT_MS + 500;
 /** Time for open attempts at a stop. The next holder repeats the unfinished ones. */
@@ -54,9 +72,13 @@ export class DueDelivery {
   readonly #ports: DueDeliveryPorts;
   /** Subjects with a version that is not recorded: they are queued, under way or ended. */
   readonly #busy = new Set<string>();
-  #queue: BegunDue[] = [];
+  #queue: Prepared[] = [];
   readonly #underWay = new Map<Promise<void>, AbortController>();
   #ended: EndedAttempt[] = [];
+  /** Attempts of this process at the target, to tell those of the same time apart. */
+  #attempts = 0;
+  /** The number of the last portion. */
+  #number = 0;
   /** So many attempts begin together: about what the target takes in a second. */
   #portion = MOST_UNDER_WAY;
   /** Whether more was due than began. */
@@ -178,7 +200,7 @@ export class DueDelivery {
   }
 
   #dropQueue(): void {
-    for (const { subject } of this.#queue.splice(0)) this.#busy.delete(subject);
+    for (const { due } of this.#queue.splice(0)) this.#busy.delete(due.subject);
   }
 
   #maySend(): boolean {
@@ -193,7 +215,7 @@ export class DueDelivery {
   }
 
   async #begin(): Promise<void> {
-    const { clock, stopwatch, store } = this.#ports;
+    const { clock, stopwatch, store, prepare } = this.#ports;
     const limit = this.isUnavailable ? 1 : this.#portion - this.#underWay.size;
     const begun = await store.begin({ targetId: this.#target.id, now: clock(), limit, busy: this.#busy }, this.#lease);
     if (begun === undefined) {
@@ -201,48 +223,74 @@ export class DueDelivery {
       return;
     }
     this.#begunAt = stopwatch();
-    for (const { subject } of begun) this.#busy.add(subject);
-    this.#queue = begun;
     this.#hasMore = begun.length === limit;
+    this.#number = Math.max(clock(), this.#number + 1);
+    // Before the next portion begins: an older state never has the greater number.
+    this.#queue = [...(await prepare(begun, this.#number))];
+    for (const { due } of this.#queue) this.#busy.add(due.subject);
   }
 
   #sendQueued(): void {
     // It has become unavailable in the middle of a portion, or wants nothing for a while.
     if (!this.#maySend() || (this.isUnavailable && this.#queue.length > 1)) this.#dropQueue();
     while (this.#underWay.size < MOST_UNDER_WAY) {
-      const due = this.#queue.shift();
-      if (due === undefined) return;
+      const prepared = this.#queue.shift();
+      if (prepared === undefined) return;
       if (this.#hasMore && this.#queue.length === 0) this.#portion = Math.min(PORTION, this.#portion * 2);
-      this.#attempt(due);
+      this.#attempt(prepared);
     }
   }
 
-  #attempt(due: BegunDue): void {
+  #attempt(prepared: Prepared): void {
+    const { due } = prepared;
     const interrupt = new AbortController();
-    const ended = this.#send(due, interrupt).then((end) => {
+    const sentAt = this.#ports.clock();
+    const exchange: OpenExchange = {};
+    const ended = this.#send(prepared, interrupt, exchange).then((end) => {
       this.#underWay.delete(ended);
       if (this.#isOver) return;
-      this.#ended.push({ due, end });
-      this.#ports.attemptEnded?.({ due, end });
+      const attempt = { due, end, logged: this.#logged(due, sentAt, exchange, end) };
+      this.#ended.push(attempt);
+      this.#ports.attemptEnded?.(attempt);
       this.#sendQueued();
       if (this.#isGone || this.#isBack || this.#isRecordDue()) this.#ports.wake?.();
     });
     this.#underWay.set(ended, interrupt);
   }
 
-  async #send(due: BegunDue, interrupt: AbortController): Promise<AcceptedAttempt | FailedAttempt> {
-    const { clock, sleep, send } = this.#ports;
+  /** @returns undefined if nothing was sent. */
+  #logged(
+    { attempts }: BegunDue,
+    at: Instant,
+    { isPending: _, ...exchange }: OpenExchange,
+    end: Attempt,
+  ): LoggedAttempt | undefined {
+    const problem = end.ok ? undefined : end.problem;
+    if (exchange.request === undefined && problem === undefined) return undefined;
+    this.#attempts += 1;
+    const durationMs = this.#ports.clock() - at;
+    return { ...exchange, at, seq: this.#attempts, attempt: attempts + 1, problem, durationMs };
+  }
+
+  async #send(
+    { due, send }: Prepared,
+    interrupt: AbortController,
+    exchange: OpenExchange,
+  ): Promise<AcceptedAttempt | FailedAttempt> {
+    const { clock, sleep } = this.#ports;
     const sentAt = clock();
+    if (send === undefined) return { ok: true, sentAt, at: sentAt, waits: false };
     const timer = new AbortController();
-    const late = sleep(SENDING_LIMIT_MS, timer.signal).then(() => {
-      if (timer.signal.aborted) return undefined;
+    const late = sleep(GIVEN_UP_AFTER_MS, timer.signal).then((): Sent => {
+      // The race is over.
+      if (timer.signal.aborted) return { waits: false };
       interrupt.abort();
       throw new DeliveryFailed(`no answer within ${SENDING_LIMIT_MS / 1000} seconds`);
     });
     try {
-      const answer = await Promise.race([send(due, interrupt.signal), late]);
+      const { waits, rights } = await Promise.race([send(interrupt.signal, exchange), late]);
       this.#succeeded();
-      return { ok: true, sentAt, at: clock(), waits: false, ...answer };
+      return { ok: true, sentAt, at: clock(), waits, rights };
     } catch (error) {
       return this.#failed(due, this.#failureOf(error));
     } finally {

@@ -1,12 +1,10 @@
 import { portionsOf } from "../domain/portions.ts";
-import { getsAll, type Target } from "../domain/target.ts";
+import type { Target } from "../domain/target.ts";
 import type { Outbox } from "../store/outbox.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
 
 /** Events read in one query. */
 const PAGE = 500;
-/** There may be hundreds of webhooks of partners, whose receivers fail for days. */
-const MOST_FAILING_OF_PARTNER = 1_000;
 
 interface QueuePorts {
   readonly outbox: Pick<Outbox, "place" | "waiting" | "eventsOf">;
@@ -15,17 +13,16 @@ interface QueuePorts {
 
 /** The queue of a target as the last holder of its lease has saved it. */
 export async function loadQueue(target: Target, { outbox, random }: QueuePorts): Promise<DeliveryQueue> {
-  const { id, partner } = target;
+  const { id, billing } = target;
   const place = await outbox.place(id);
   const rows = await outbox.waiting(id);
   const waiting = [];
   for (const portion of portionsOf(rows, PAGE)) {
     const page = new Map(portion.map((row) => [row.seq, row]));
-    for (const event of await outbox.eventsOf([...page.keys()], partner)) {
+    for (const event of await outbox.eventsOf([...page.keys()])) {
       const row = page.get(event.seq);
       if (row !== undefined) waiting.push({ row, event });
     }
   }
-  const mostFailing = partner === undefined ? undefined : MOST_FAILING_OF_PARTNER;
-  return new DeliveryQueue(getsAll(target), { place, waiting }, () => (random(1)[0] ?? 0) / 256, mostFailing);
+  return new DeliveryQueue(billing, { place, waiting }, () => (random(1)[0] ?? 0) / 256);
 }

@@ -1,7 +1,6 @@
 import { stepAfter } from "../domain/service-step.ts";
 import {
   DeliveryFailed,
-  getsAll,
   type OpenExchange,
   SENDING_LIMIT_MS,
   type Sender,
@@ -14,7 +13,6 @@ import type { Outbox } from "../store/outbox.ts";
 import type { DeliveryObserver } from "./delivery-observer.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { loadQueue } from "./load-queue.ts";
-import type { PartnerWebhooks } from "./partner-webhooks.ts";
 import type { Attempt } from "./queued-connection.ts";
 import { ToldUsers } from "./told-users.ts";
 import { Lease, type WorkerPorts } from "./worker.ts";
@@ -28,15 +26,11 @@ export interface DeliveryPorts extends WorkerPorts {
   readonly observer?: DeliveryObserver | undefined;
 }
 
-type SharingPorts = DeliveryPorts & { readonly shared: PartnerWebhooks };
-
 /** Events read in one query. */
 const PAGE = 500;
 /** How often to check for new events. */
 const LOOKED_EVERY_MS = 250;
 const SAVED_EVERY_MS = 1_000;
-/** Hundreds of partners may have webhooks, and each save is a commit. Failures are saved at once. */
-const PARTNER_SAVED_EVERY_MS = 5_000;
 /** This many ended attempts are saved at once. */
 const MANY_ENDED = 300;
 const OBSERVED_EVERY_MS = 1_000;
@@ -52,17 +46,14 @@ const ENDING_MS = 5_000;
  * repeat events that were sent since.
  * @throws Error if the store fails for longer than the lease lasts; the delivery has ended then.
  */
-export async function deliverTo(target: Target, ports: SharingPorts, stopping: AbortSignal): Promise<void> {
-  const { store, createSender } = ports;
-  const { id, partner } = target;
-  // Labels of metrics have few values.
-  const observer = partner === undefined ? ports.observer : undefined;
-  const lease = partner === undefined ? new Lease(store.outbox, ports, `target:${id}`) : ports.shared.lease();
+export async function deliverTo(target: Target, ports: DeliveryPorts, stopping: AbortSignal): Promise<void> {
+  const { store, createSender, observer } = ports;
+  const lease = new Lease(store.outbox, ports, `target:${target.id}`);
   if (!(await lease.take())) return;
   try {
     const queue = await loadQueue(target, { outbox: store.outbox, random: ports.random });
     const sender = createSender(target);
-    const delivery = new TargetDelivery(target, { ...ports, observer }, { lease, queue, sender, stopping });
+    const delivery = new TargetDelivery(target, ports, { lease, queue, sender, stopping });
     try {
       await delivery.run();
     } finally {
@@ -74,7 +65,7 @@ export async function deliverTo(target: Target, ports: SharingPorts, stopping: A
     }
   } finally {
     observer?.targetObserved(target.name, undefined);
-    if (partner === undefined) await lease.release();
+    await lease.release();
   }
 }
 
@@ -87,7 +78,7 @@ interface DeliveryParts {
 
 class TargetDelivery {
   readonly #target: Target;
-  readonly #ports: SharingPorts;
+  readonly #ports: DeliveryPorts;
   readonly #parts: DeliveryParts;
   readonly #users: ToldUsers;
   /** The open attempts. */
@@ -105,7 +96,7 @@ class TargetDelivery {
   #savedAt = 0;
   #observedAt = 0;
 
-  constructor(target: Target, ports: SharingPorts, parts: DeliveryParts) {
+  constructor(target: Target, ports: DeliveryPorts, parts: DeliveryParts) {
     this.#target = target;
     this.#ports = ports;
     this.#parts = parts;
@@ -148,13 +139,11 @@ class TargetDelivery {
 
   async #continue(): Promise<void> {
     const { progress } = this.#parts.queue;
-    const isRare = this.#target.partner !== undefined && !progress.hasFailures;
     const isUrgent = progress.ended >= MANY_ENDED || this.#users.isUrgent;
-    const savedEvery = isRare ? PARTNER_SAVED_EVERY_MS : SAVED_EVERY_MS;
-    if (isUrgent || this.#isDue(this.#savedAt, savedEvery)) await this.#save();
+    if (isUrgent || this.#isDue(this.#savedAt, SAVED_EVERY_MS)) await this.#save();
     await this.#read();
     // A newer event replaces the retry, also if it was delivered before a kill.
-    if (this.#isCaughtUp || getsAll(this.#target)) await this.#retry();
+    if (this.#isCaughtUp || this.#target.billing) await this.#retry();
     this.#beginNew();
     this.#observe();
     if (!this.#readsOn()) await this.#ports.sleep(LOOKED_EVERY_MS, this.#pause.signal);
@@ -183,7 +172,7 @@ class TargetDelivery {
     const { queue } = this.#parts;
     const due = queue.due(this.#ports.clock());
     if (due.length === 0) return;
-    const events = await this.#ports.store.outbox.eventsOf(due, this.#target.partner);
+    const events = await this.#ports.store.outbox.eventsOf(due);
     const kept = new Set(events.map(({ seq }) => seq));
     queue.forget(({ seq }) => due.includes(seq) && !kept.has(seq));
     for (const event of events) {
@@ -194,13 +183,8 @@ class TargetDelivery {
 
   async #read(): Promise<void> {
     const { queue } = this.#parts;
-    const { lastRead } = queue.progress;
-    const { partner } = this.#target;
     if (!queue.wantsMore()) return;
-    // Asked before each read, so that no event falls between a read and the next look.
-    const hasMore = partner === undefined || (await this.#ports.shared.hasMore(partner, lastRead));
-    if (this.#isCaughtUp && !hasMore) return;
-    const events = await this.#ports.store.outbox.eventsAfter(lastRead, PAGE, partner);
+    const events = await this.#ports.store.outbox.eventsAfter(queue.progress.lastRead, PAGE);
     this.#hasMore = events.length === PAGE;
     this.#isCaughtUp ||= !this.#hasMore;
     queue.add(events, this.#ports.clock());

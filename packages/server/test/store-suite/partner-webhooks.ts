@@ -1,25 +1,26 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
-import type { TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import { expect, test } from "vitest";
 import type { AccountKey } from "../../src/domain/account.ts";
-import { EVENTS_KEPT_MS, type RecordedEvent } from "../../src/domain/event.ts";
+import { type PartnersFact, readSubject } from "../../src/domain/subject.ts";
 import { enterIntoAccount } from "../../src/office/accounts/operations.ts";
 import { readProblems } from "../../src/office/alerts/problems.ts";
 import { raiseAlert } from "../../src/office/alerts/sql.ts";
 import { listEntries } from "../../src/office/audit/sql.ts";
 import { testTarget } from "../../src/office/targets/deliveries.ts";
-import { addTarget, listTargets, resendToTarget } from "../../src/office/targets/operations.ts";
+import { listFailedDeliveries, listTargets, resendToTarget } from "../../src/office/targets/operations.ts";
 import { setWebhook, showWebhook } from "../../src/office/targets/webhook.ts";
 import { Means } from "../../src/partner/extension/account.ts";
 import { OwnEntry } from "../../src/partner/extension/entries.ts";
-import { type FactMessage, factMessage, SHOWN } from "../../src/partner/extension/facts.ts";
+import { type FactMessage, factMessages, SHOWN } from "../../src/partner/extension/facts.ts";
 import { OwnTopUpItem } from "../../src/partner/extension/top-ups.ts";
-import { appendEvents, eventsAfter, lastEvent } from "../../src/store/events.ts";
+import { findWebhook } from "../../src/store/delivery-log.ts";
+import { dueOf, FACTS_KEPT_MS } from "../../src/store/due.ts";
 import { outboxOf } from "../../src/store/outbox.ts";
 import { targetTools } from "../../src/targets/tools.ts";
-import { startDelivering } from "../../src/workers/deliver-events.ts";
+import { startDeliveringDue } from "../../src/workers/deliver-due.ts";
 import { by } from "../support/by.ts";
 import { closed, OWN_NETWORKS, refusal, run } from "../support/desk.ts";
 import { brokenPromises } from "../support/facts.ts";
@@ -53,14 +54,18 @@ async function openWithTwo(makeDatabase: MakeDatabase, urls: readonly [string, s
     const input = { name: partners[of]?.name ?? "", kind: "deposit", amount: "50", reference } as const;
     return run({ ...opened.desk(), actor: { name: "Maya" } }, enterIntoAccount, { ...input, reason: "paid in cash" });
   };
+  const dueOfPartner = async (of: number) => {
+    const { db } = opened.store.engine;
+    const { id = 0 } = (await findWebhook(db, keys[of] as AccountKey)) ?? {};
+    return db.selectFrom("due").selectAll().where("targetId", "=", id).orderBy("subject").execute();
+  };
   const factsOf = async (of: number, shown?: typeof SHOWN) => {
     const key = keys[of] as AccountKey;
-    const events = await eventsAfter(opened.store.engine.db, 0, 1_000, key);
-    const messages: FactMessage[] = [];
-    for (const event of events) messages.push(await factMessage(opened.store, key, event, shown));
-    return { events, messages };
+    const facts = (await dueOfPartner(of)).map(({ subject }) => readSubject(subject) as PartnersFact);
+    const messages = await factMessages(opened.store, key, facts, opened.now, shown);
+    return { facts, messages: messages.filter((message) => message !== undefined) };
   };
-  return { opened, partners, keys, secrets, below, topUp, enter, factsOf };
+  return { opened, partners, keys, secrets, below, topUp, enter, dueOfPartner, factsOf };
 }
 
 type Two = Awaited<ReturnType<typeof openWithTwo>>;
@@ -89,8 +94,8 @@ async function live({ opened, partners, keys, below, topUp, enter }: Two, steps:
 const FIELDS: Readonly<Record<string, TSchema>> = {
   "topup.recorded": OwnTopUpItem,
   "topup.reversed": OwnTopUpItem,
-  "account.entry": OwnEntry,
-  "account.low": Means,
+  "account.entry": Type.Object({ ...OwnEntry.properties, number: Type.Integer() }),
+  "account.low": Type.Object({ ...Means.properties, number: Type.Integer() }),
 };
 
 /** Texts and names of fields in a value, at any depth. */
@@ -137,7 +142,7 @@ const MUTANTS: Readonly<Record<string, Partial<typeof SHOWN>>> = {
 
 /** Partners are told of their facts by webhooks. */
 export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
-  test("over all events, no message has another partner's or a customer's data, and mutants are found", async () => {
+  test("over all facts, no message has another partner's or a customer's data, and mutants are found", async () => {
     const two = await openWithTwo(makeDatabase);
     await live(two, 60);
     const { opened, partners, factsOf } = two;
@@ -157,15 +162,15 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
       expect(new Set(ids[of]).size).toBe(facts.messages.length);
       for (const id of ids[of] ?? [])
         expect(id).toMatch(/^(?:(?:recorded|reversed)_[0-9A-Z]{26}|(?:trial_)?(?:entry_[\w%]+|low_\d+))$/);
-      // Nobody can be shown another's facts, even if the wrong events were read.
+      // Nobody can be shown another's facts, even if the wrong subjects were read.
       const other = two.keys[1 - of] as AccountKey;
-      for (const event of facts.events.filter(({ kind }) => kind !== "account.low"))
-        await expect(factMessage(opened.store, other, event)).rejects.toThrow("the account has no such fact");
+      const theirs = facts.facts.filter(({ kind }) => kind !== "low");
+      expect(new Set(await factMessages(opened.store, other, theirs, 1))).toEqual(new Set([undefined]));
     }
     for (const [mutant, shown] of Object.entries(MUTANTS))
       expect(leaks(await factsOf(0, { ...SHOWN, ...shown }), 0), mutant).not.toEqual([]);
-    const told = (await eventsAfter(opened.store.engine.db, 0, 1_000)).map(({ kind }) => kind);
-    expect(told).not.toContain("account.entry");
+    // No target of the provider's is told of them.
+    expect(await countRows(opened, "event")).toBe(0);
   });
 
   test("bodies are those of the reports; a later reversal leaves the first fact as it was", async () => {
@@ -180,21 +185,25 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     const timestamp = new Date(opened.now).toISOString();
     expect((await factsOf(0)).messages).toEqual([
       {
-        ...{ id: `recorded_${txnId}`, type: "topup.recorded", timestamp },
-        data: { ...sold, status: "success", reversedAt: null },
+        ...{ id: "entry_bank%204711%2Ea", type: "account.entry", timestamp },
+        data: {
+          ...{ at: txnDate, kind: "deposit", amount: 50, balance: 50, reference: "bank 4711.a" },
+          ...{ txnId: null, orderId: null, gross: null, commission: null, number: opened.now },
+        },
       },
       {
         ...{ id: `reversed_${txnId}`, type: "topup.reversed", timestamp },
         data: { ...sold, status: "reversed", reversedAt: txnDate },
       },
       {
-        ...{ id: "entry_bank%204711%2Ea", type: "account.entry", timestamp },
-        data: {
-          ...{ at: txnDate, kind: "deposit", amount: 50, balance: 50, reference: "bank 4711.a" },
-          ...{ txnId: null, orderId: null, gross: null, commission: null },
-        },
+        ...{ id: `recorded_${txnId}`, type: "topup.recorded", timestamp },
+        data: { ...sold, status: "success", reversedAt: null },
       },
     ]);
+    // The balance is that of the time of sending.
+    await enter(0, "bank 4712");
+    const [first] = (await factsOf(0)).messages;
+    expect(first).toMatchObject({ id: "entry_bank%204711%2Ea", data: { balance: 100 } });
     expect((await factsOf(1)).messages).toEqual([]);
   });
 
@@ -234,6 +243,7 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     const { opened, topUp, secrets } = await openWithTwo(makeDatabase, [receiver.url, NOWHERE]);
     const desk = opened.desk();
     opened.now = Date.now();
+    const tools = targetTools({ clock: desk.clock, random: desk.random }, OWN_NETWORKS);
     const name = "partner wallet production";
     const { txnId } = await topUp(0);
     const outcome = { status: 410, problem: "status 410", answer: null };
@@ -241,11 +251,11 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     const [{ body, headers }] = receiver.deliveries as [Delivery];
     const signed = new Webhook(secrets[0] ?? "").verify(body, headers as Record<string, string>);
     expect(signed).toMatchObject({ id: headers["webhook-id"], type: "test", data: {} });
-    const worker = startDelivering({
-      store: { outbox: outboxOf(opened.store.engine), provider: opened.store.provider },
+    const worker = startDeliveringDue({
+      store: { outbox: outboxOf(opened.store.engine), due: dueOf(opened.store.engine) },
       ...{ clock: desk.clock, stopwatch: desk.clock, random: desk.random, holder: "p" },
       sleep: (ms, signal) => pause(ms > 5_000 ? ms : 5, undefined, { signal }).catch(() => {}),
-      createSender: (target) => desk.targets.createSender(target, opened.store),
+      createTeller: (target) => tools.createTeller(target, opened.store),
       log: () => {},
     });
     const webhook = () => run(desk, showWebhook, { name: "wallet" });
@@ -265,67 +275,89 @@ export function testPartnerWebhooks(makeDatabase: MakeDatabase): void {
     expect(moved.webhook?.state).toBe("failing");
   });
 
-  test("an event of one partner cannot be sent again to another, nor one of the provider's to a partner", async () => {
-    const { opened, keys, topUp } = await openWithTwo(makeDatabase);
-    await topUp(0);
-    await topUp(1);
-    const event = async (of: number) => {
-      const [found] = await eventsAfter(opened.store.engine.db, 0, 10, keys[of]);
-      return `evt_${found?.at}_${found?.seq}`;
-    };
-    await opened.store.engine.transact(async (tx) => {
-      await tx
-        .updateTable("target")
-        .set({ place: await lastEvent(tx) })
-        .execute();
-    });
-    const resend = async (id: string) =>
-      run(opened.desk(), resendToTarget, { name: "partner wallet production", event: id });
-    expect((await refusal(resend(await event(1)))).code).toBe("not_found");
-    expect(await resend(await event(0))).toEqual({ resent: 1 });
+  test("a fact is sent again to its partner, and to no other", async () => {
+    const { opened, partners, topUp, enter, dueOfPartner } = await openWithTwo(makeDatabase);
+    const [own, other] = [await topUp(0), await topUp(1)];
+    await enter(0, "bank 4711.a");
+    await opened.store.engine.db.deleteFrom("due").execute();
+    const name = `partner ${partners[0]?.name} production`;
+    const resend = async (event: string) => run(opened.desk(), resendToTarget, { name, event });
+    for (const id of [`recorded_${other.txnId}`, `reversed_${own.txnId}`, "entry_bank", "entry_%", "evt_1_1", "low_x"])
+      expect((await refusal(resend(id))).code, id).toBe("not_found");
+    for (const id of [`recorded_${own.txnId}`, "entry_bank%204711%2Ea"])
+      expect(await resend(id)).toEqual({ resent: 1 });
+    expect(await dueOfPartner(0)).toMatchObject([
+      { subject: `fact entry ${partners[0]?.id} production bank 4711.a`, kind: "account.entry", changes: 1 },
+      { subject: `fact topup ${partners[0]?.id} production ${own.txnId}`, kind: "topup.recorded", changes: 1 },
+    ]);
+    expect(await dueOfPartner(1)).toEqual([]);
   });
 
-  test("a refusal by a limit is an event of the provider, and no news for the partner's webhook", async () => {
-    const { opened, topUp } = await openWithTwo(makeDatabase);
-    await topUp(0);
+  test("what a webhook did not take is listed, and retried at once if staff send it again", async () => {
+    const { opened, partners, topUp, dueOfPartner } = await openWithTwo(makeDatabase);
+    const [{ txnId }] = [await topUp(0), await topUp(0)];
     const { engine } = opened.store;
-    const news = () => outboxOf(engine).lastOfPartners(0);
-    const known = await news();
-    const of = { kind: "limit.reached", at: opened.now } as const;
-    const alert = { ...of, partnerId: opened.partner.id, environment: "production", limit: "day_amount" } as const;
-    await engine.transact((tx) => appendEvents(engine, tx, [{ ...of, alert: { ...alert, low: undefined } }]));
-    expect([known.length, await news()]).toEqual([1, known]);
+    const [, row] = await dueOfPartner(0);
+    const aside = { state: "aside", attempts: 78, problem: "status 400", nextAt: opened.now + 3_600_000 } as const;
+    await engine.db
+      .updateTable("due")
+      .set(aside)
+      .where("subject", "=", row?.subject ?? "")
+      .execute();
+    const name = `partner ${partners[0]?.name} production`;
+    const failed = { kind: "topup.recorded", attempts: 78, setAside: true, problem: "status 400", partner: "wallet" };
+    expect(txnId < (row?.subject ?? "").slice(-txnId.length)).toBe(true);
+    const { items } = await run(opened.desk(), listFailedDeliveries, { name });
+    expect(items).toMatchObject([{ ...failed, id: `recorded_${row?.subject.slice(-txnId.length)}` }]);
+    expect((await run(opened.desk(), showWebhook, { name: "wallet" })).webhook).toMatchObject({
+      behind: 2,
+      setAside: 1,
+    });
+    expect(await run(opened.desk(), resendToTarget, { name })).toEqual({ resent: 1 });
+    expect(await dueOfPartner(0)).toMatchObject(Array(2).fill({ state: "open", attempts: 0, nextAt: opened.now }));
   });
 
-  test("events that no target lacks are deleted, although a partner with a webhook had none for long", async () => {
-    const { opened, topUp, keys } = await openWithTwo(makeDatabase);
-    await run(opened.desk(), addTarget, { name: "crm" });
-    for (let count = 0; count < 3; count += 1) await topUp(0);
-    const { db } = opened.store.engine;
-    const events = async (): Promise<readonly RecordedEvent[]> => eventsAfter(db, 0, 10);
-    await opened.store.engine.transact(async (tx) => {
-      await tx
-        .updateTable("target")
-        .set({ place: 3 })
-        .where("name", "in", ["crm", "partner wallet production"])
-        .execute();
-    });
-    await outboxOf(opened.store.engine).forget(opened.now);
-    expect((await events()).map(({ seq }) => seq)).toEqual([3]);
-    expect(await outboxOf(opened.store.engine).lastOfPartners(0)).toEqual([{ ...keys[0], seq: 3 }]);
-    // What a webhook lacks is kept for 30 days.
-    await topUp(1);
-    await topUp(0);
-    await outboxOf(opened.store.engine).forget(opened.now + EVENTS_KEPT_MS);
-    expect((await events()).map(({ seq }) => seq)).toEqual([4, 5]);
-    await outboxOf(opened.store.engine).forget(opened.now + EVENTS_KEPT_MS + 1);
-    expect((await events()).map(({ seq }) => seq)).toEqual([5]);
+  test("a refusal by a limit is an event of the provider, and no fact of the partner's webhook", async () => {
+    const { opened, keys } = await openWithTwo(makeDatabase);
+    const event = { kind: "limit.reached", partnerId: keys[0]?.partnerId ?? 0 } as const;
+    const problem = { kind: "limit_reached", environment: "production", subject: "wallet", event } as const;
+    await raiseAlert(opened.store.engine, problem, opened.now);
+    expect([await countRows(opened, "alert"), await countRows(opened, "due")]).toEqual([1, 0]);
   });
+
+  test("facts that a webhook does not take are dropped after 30 days, and all of a removed webhook", async () => {
+    const { opened, topUp, dueOfPartner } = await openWithTwo(makeDatabase);
+    await topUp(0);
+    opened.now += 1;
+    await topUp(0);
+    await topUp(1);
+    const due = dueOf(opened.store.engine);
+    expect(await due.forget(opened.now + FACTS_KEPT_MS - 1)).toBe(0);
+    expect(await due.forget(opened.now + FACTS_KEPT_MS)).toBe(1);
+    expect([(await dueOfPartner(0)).length, (await dueOfPartner(1)).length]).toEqual([1, 1]);
+    await run(opened.desk(), setWebhook, { name: "wallet", remove: true });
+    expect(await due.forget(opened.now)).toBe(1);
+    expect([await countRows(opened, "due"), (await dueOfPartner(1)).length]).toEqual([1, 1]);
+  });
+}
+
+/** The ids of all facts of a partner, by what they are about. */
+async function factsOnRecord({ opened, keys }: Two, of: number): Promise<Set<string>> {
+  const { db } = opened.store.engine;
+  const partnerId = keys[of]?.partnerId ?? 0;
+  const topUps = await db.selectFrom("topUp").select("txnId").where("partnerId", "=", partnerId).execute();
+  const reversals = await db.selectFrom("reversal").select("txnId").where("partnerId", "=", partnerId).execute();
+  const entries = await db.selectFrom("accountEntry").select("reference").where("partnerId", "=", partnerId).execute();
+  return new Set([
+    ...topUps.map(({ txnId }) => `recorded_${txnId}`),
+    ...reversals.map(({ txnId }) => `reversed_${txnId}`),
+    ...entries.map(({ reference }) => `entry_${reference}`),
+  ]);
 }
 
 /** What happens at once. */
 export function testPartnerWebhooksAtOnce(makeDatabase: MakeDatabase): void {
-  test("every fact arrives, in order for its checkoutId, however often the process is killed", async () => {
+  test("every fact arrives, and none of another partner, however often the process is killed", async () => {
     const failing = seededRandom(8);
     /** Whether each request was accepted. */
     const isTaken: boolean[] = [];
@@ -338,29 +370,31 @@ export function testPartnerWebhooksAtOnce(makeDatabase: MakeDatabase): void {
     const { opened, below, topUp, enter } = two;
     let [aheadMs, killed] = [0, 0];
     const clock = () => Date.now() + aheadMs;
-    const outbox = outboxOf(opened.store.engine);
+    const { engine } = opened.store;
     /** After the kill, nothing that the process does has an effect. */
     const start = (holder: string) => {
       let isDead = false;
       const never = new Promise<never>(() => {});
-      const mortal = new Proxy(outbox, {
-        get:
-          (all, name: keyof typeof outbox) =>
-          async (...given: never[]) => {
-            const result = isDead ? never : await (all[name] as (...all: never[]) => unknown)(...given);
-            return isDead ? never : result;
-          },
-      });
+      const mortal = <Of extends object>(of: Of): Of =>
+        new Proxy(of, {
+          get:
+            (all, name) =>
+            async (...given: never[]) => {
+              const result = isDead ? never : await (all[name as keyof Of] as (...all: never[]) => unknown)(...given);
+              return isDead ? never : result;
+            },
+        });
       const random = seededRandom(3);
       const tools = targetTools({ clock, random }, OWN_NETWORKS);
-      const worker = startDelivering({
-        ...{ store: { outbox: mortal, provider: opened.store.provider }, clock, random, holder, log: () => {} },
+      const worker = startDeliveringDue({
+        store: { outbox: mortal(outboxOf(engine)), due: mortal(dueOf(engine)) },
+        ...{ clock, random, holder, log: () => {} },
         stopwatch: clock,
         sleep: async (ms, signal) => {
           await pause(ms > 5_000 ? ms : 2, undefined, { signal }).catch(() => {});
           if (isDead) await never;
         },
-        createSender: (target) => tools.createSender(target, opened.store),
+        createTeller: (target) => tools.createTeller(target, opened.store),
       });
       return {
         stop: worker.stop,
@@ -387,22 +421,22 @@ export function testPartnerWebhooksAtOnce(makeDatabase: MakeDatabase): void {
       }
     };
     await Promise.all([sell(0), sell(1)]);
-    const wanted = [await two.factsOf(0), await two.factsOf(1)].map(({ messages }) => messages);
+    const wanted = await Promise.all([0, 1].map((of) => factsOnRecord(two, of)));
     const idsAt = (of: number) => (receivers[of]?.deliveries ?? []).map(({ headers }) => String(headers["webhook-id"]));
     // Failed facts are retried after seconds.
     await expect
       .poll(
         async () => {
           aheadMs += 1_000;
-          return [await countRows(opened, "delivery"), ...[0, 1].map((of) => new Set(idsAt(of)).size)];
+          return [await countRows(opened, "due"), ...[0, 1].map((of) => new Set(idsAt(of)).size)];
         },
         { timeout: 20_000, interval: 20 },
       )
-      .toEqual([0, ...wanted.map(({ length }) => length)]);
+      .toEqual([0, ...wanted.map(({ size }) => size)]);
     await process.stop();
     for (const of of [0, 1]) {
       const arrived = idsAt(of).map((id, index) => ({ id, isTaken: of === 1 || isTaken[index] === true }));
-      expect(brokenPromises(arrived, new Set((wanted[of] ?? []).map(({ id }) => id)))).toEqual([]);
+      expect(brokenPromises(arrived, wanted[of] ?? new Set())).toEqual([]);
     }
   });
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { due } from "../../campaign/due.ts";
+import type { ToldChange } from "../../src/domain/news.ts";
 import { DeliveryFailed, LONGEST_PAUSE_MS } from "../../src/domain/target.ts";
 import { DAY_MS } from "../../src/domain/wall-time.ts";
 import {
@@ -11,7 +12,6 @@ import {
   dueOf,
   refresh,
   restored,
-  type ToldChange,
 } from "../../src/store/due.ts";
 import { changeDue } from "../../src/store/postgres/ledgers.ts";
 import { run } from "../../src/store/postgres/many-rows.ts";
@@ -302,8 +302,18 @@ describe.each(ENGINES)("on %s", (_, makeDatabase, rounds) => {
     await engine.transact((tx) => refresh(tx, TV, [{ subject: `${A}a`, cuid: "7" }], NOW));
     const none = { waits: 0, failed: 0, aside: 0, failing: 0, refreshed: 0 };
     expect(await tables.counts()).toEqual([
-      { targetId: TV, open: 2, failing: 1, waits: 1, failed: 0, aside: 1, refreshed: 1, oldest: NOW - MINUTE },
-      { ...none, targetId: BILLING, open: 1, oldest: NOW },
+      {
+        targetId: TV,
+        open: 2,
+        failing: 1,
+        waits: 1,
+        failed: 0,
+        aside: 1,
+        refreshed: 1,
+        oldest: NOW - MINUTE,
+        oldestDue: NOW - MINUTE,
+      },
+      { ...none, targetId: BILLING, open: 1, oldest: NOW, oldestDue: NOW },
     ]);
     expect(await tables.status([B])).toEqual({ due: [], told: [] });
     const target = { id: TV, name: "tv", config: "{}", secrets: "[]", createdAt: NOW, place: 0, resentAt: null };
@@ -353,10 +363,14 @@ describe.each(ENGINES)("a target on %s", (_, makeDatabase) => {
     const ports: DueDeliveryPorts = {
       ...{ clock: () => time.now, stopwatch: () => time.now, random: () => 0.5, log: () => {}, store: opened.tables },
       sleep: (_ms, signal) => new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
-      async send(row) {
-        sends += 1;
-        return { waits: await answer.to(row) };
-      },
+      prepare: async (begun) =>
+        begun.map((row) => ({
+          due: row,
+          async send() {
+            sends += 1;
+            return { waits: await answer.to(row) };
+          },
+        })),
     };
     const delivery = new DueDelivery({ id: TV, name: "tv", billing: false }, { ...HELD, leftMs: Infinity }, ports);
     const look = async (times: number, every: number) => {

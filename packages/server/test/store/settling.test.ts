@@ -17,6 +17,7 @@ function settle(item: SettlingItem, changes: Partial<TopUpSnapshot> = {}, now = 
   const written: unknown[] = [];
   const read: SettlingReads<TopUpSnapshot> = {
     hasTarget: true,
+    takersOf: ({ partnerId, environment }) => [{ id: 7, partner: { partnerId, environment } }],
     snapshot: () => snapshot,
     transaction: () => snapshot.recorded,
     retirement: () => snapshot.retired,
@@ -26,6 +27,7 @@ function settle(item: SettlingItem, changes: Partial<TopUpSnapshot> = {}, now = 
     record: ({ transaction }) => written.push(["record", transaction.checkoutId]),
     recordSale: ({ checkoutId }, { seller }) => written.push(["sale", checkoutId, seller]),
     appendEvent: ({ kind }) => written.push(["event", kind]),
+    tell: ({ kind, targets }) => written.push(["told", kind, ...targets]),
     retire: (checkoutId, retired) => written.push(["retire", checkoutId, retired]),
   };
   const settled = settleItem(read, write, item, momentOf(now), RULES);
@@ -41,15 +43,16 @@ function recordedTopUp(): Transaction {
 }
 
 describe("a top-up of a batch", () => {
-  test("is written with its sale and its event, and retires nothing", () => {
+  test("is written with its sale and its event, its partner is told, and it retires nothing", () => {
     const sale = { seller: "mina", method: "cash" } as const;
     const { written } = settle(topUpOf({ sale }));
     expect(written).toEqual([
       ["record", checkoutId],
       ["sale", checkoutId, "mina"],
       ["event", "topup.recorded"],
+      ["told", "topup.recorded", 7],
     ]);
-    expect(settle(topUpOf()).written).toHaveLength(2);
+    expect(settle(topUpOf()).written).toHaveLength(3);
   });
 
   test("that is repeated writes nothing", () => {

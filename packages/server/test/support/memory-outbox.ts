@@ -128,12 +128,6 @@ export class MemoryOutbox implements Outbox {
     return true;
   }
 
-  /** All events are of one partner. */
-  async lastOfPartners(seq: number) {
-    this.#expectUp();
-    return this.#last > seq ? [{ partnerId: 1, environment: "production" as const, seq: this.#last }] : [];
-  }
-
   async lastEvent(): Promise<number> {
     this.#expectUp();
     return this.#last;

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type EventMessage, eventMessage, type RecordedEvent } from "../../src/domain/event.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { addressGuard } from "../../src/targets/address-guard.ts";
-import { createWebhookSender, newWebhookSecret } from "../../src/targets/webhook.ts";
+import { createPoster, newWebhookSecret } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
 import { OWN_NETWORKS } from "../support/desk.ts";
 import { seededRandom } from "../support/random.ts";
@@ -92,14 +92,10 @@ test("the example takes what topupd sends, also while its secret is being rotate
     { secret: SECRET, until: Date.now() + 60_000 },
   ];
   const config = { kind: "webhook", url: example.url } as const;
-  const sender = createWebhookSender(config, secrets, {
-    message: (event) => eventMessage(event, ZONE, 2),
-    readsAnswer: true,
-    clock: Date.now,
-    guard: addressGuard(OWN_NETWORKS),
-  });
-  onTestFinished(() => sender.close());
-  await sender.send(recorded, new AbortController().signal);
+  const ports = { readsAnswer: true, clock: Date.now, guard: addressGuard(OWN_NETWORKS) };
+  const poster = createPoster(config, secrets, ports);
+  onTestFinished(() => poster.close());
+  await poster.post(eventMessage(recorded, ZONE, 2), new AbortController().signal, {});
   expect(await example.switched()).toEqual([ON]);
 });
 

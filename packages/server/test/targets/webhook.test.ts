@@ -10,7 +10,7 @@ import { EVENT_KINDS, eventMessage, type RecordedEvent } from "../../src/domain/
 import { DeliveryFailed, type OpenExchange, type WebhookSecret } from "../../src/domain/target.ts";
 import { createZone } from "../../src/domain/wall-time.ts";
 import { addressGuard, type Resolve } from "../../src/targets/address-guard.ts";
-import { createWebhookSender, newWebhookSecret, refuseUrl, type WebhookPorts } from "../../src/targets/webhook.ts";
+import { createPoster, newWebhookSecret, refuseUrl, type WebhookPorts } from "../../src/targets/webhook.ts";
 import { wall } from "../domain/builders.ts";
 import { OWN_NETWORKS } from "../support/desk.ts";
 import { readFences, tableRows, unquote } from "../support/markdown.ts";
@@ -32,11 +32,14 @@ interface SenderOptions extends Partial<WebhookPorts> {
 function senderTo(url: string, options: SenderOptions = {}) {
   const { secrets = [CURRENT], resolve, limitMs = 5000, clock = Date.now, readsAnswer = true } = options;
   const guard = addressGuard("allowed" in options ? options.allowed : OWN_NETWORKS, resolve);
-  const message = (event: RecordedEvent) => eventMessage(event, createZone("Asia/Kathmandu"), 2);
-  const world: WebhookPorts = { message, readsAnswer, clock, limitMs, guard };
-  const sender = createWebhookSender({ kind: "webhook", url }, secrets, world);
-  onTestFinished(() => sender.close());
-  return sender;
+  const poster = createPoster({ kind: "webhook", url }, secrets, { readsAnswer, clock, limitMs, guard });
+  onTestFinished(() => poster.close());
+  const zone = createZone("Asia/Kathmandu");
+  return {
+    ...poster,
+    send: (event: RecordedEvent, signal: AbortSignal, exchange: OpenExchange = {}) =>
+      poster.post(eventMessage(event, zone, 2), signal, exchange),
+  };
 }
 
 /** The failure of a delivery. */

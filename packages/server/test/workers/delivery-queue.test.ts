@@ -18,12 +18,12 @@ function eventOf(seq: number, cuid = `c${seq}`): Recorded<ConnectionEvent> {
 }
 
 /** A queue, the events that there are, and a target that answers without any time passing. */
-function scene(billing = false, mostFailing = Number.POSITIVE_INFINITY) {
+function scene(billing = false) {
   const rows = new Map<number, WaitingDelivery>();
   const events: Recorded<ConnectionEvent>[] = [];
   const tried: { readonly seq: number; readonly seconds: number }[] = [];
   const all = {
-    queue: new DeliveryQueue(billing, { place: 0, waiting: [] }, () => 0.5, mostFailing),
+    queue: new DeliveryQueue(billing, { place: 0, waiting: [] }, () => 0.5),
     now: START,
     place: 0,
     ...{ rows, events, tried },
@@ -37,7 +37,7 @@ function scene(billing = false, mostFailing = Number.POSITIVE_INFINITY) {
       const waiting = [...rows.values()]
         .sort((a, b) => a.seq - b.seq)
         .map((row) => ({ row, event: events[row.seq - 1] as Recorded<ConnectionEvent> }));
-      all.queue = new DeliveryQueue(billing, { place: all.place, waiting }, () => 0.5, mostFailing);
+      all.queue = new DeliveryQueue(billing, { place: all.place, waiting }, () => 0.5);
     },
     triesOf: (seq: number) => tried.filter((each) => each.seq === seq).map(({ seconds }) => seconds),
   };
@@ -214,35 +214,6 @@ describe("a target that is away for a day", () => {
     expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
     all.pass(2 * DAY_MS, 10_000);
     expect(all.queue.figures()).toMatchObject({ waiting: 1, setAside: 0 });
-  });
-});
-
-describe("a target of which only so many connections may fail", () => {
-  test("has no more waiting, however long it is away, and gets all once it is back", () => {
-    const all = scene(true, 100);
-    all.takes = () => false;
-    all.failure = { message: "status 500", isAnswer: true };
-    all.add(...Array.from({ length: 3_000 }, (_, index) => `c${index}`));
-    all.pass(2 * 60 * MINUTE_MS, 1_000);
-    all.goOn();
-    all.pass(2 * 60 * MINUTE_MS, 1_000);
-    expect(all.rows.size).toBe(100);
-    all.takes = () => true;
-    all.pass(10 * MINUTE_MS);
-    expect([all.rows.size, all.place]).toEqual([0, 3_000]);
-  });
-
-  test("gets others once the events that it cannot take are set aside", () => {
-    const all = scene(true, 2);
-    all.takes = ({ key }) => !key.cuid.startsWith("bad");
-    all.add("good", "bad1", "bad2");
-    all.pass(MINUTE_MS);
-    all.add("other");
-    all.pass(DAY_MS, 10_000);
-    expect(all.triesOf(4)).toEqual([]);
-    all.pass(3 * DAY_MS, 10_000);
-    expect(all.queue.figures()).toMatchObject({ waiting: 0, setAside: 2 });
-    expect(all.triesOf(4)).toHaveLength(1);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Metrics } from "../../metrics/metrics.ts";
 import type { TargetTools } from "../../office/office.ts";
 import type { Ports } from "../../store/ports.ts";
 import type { MigrationState, ObserveBatch, ProviderSettings, Store } from "../../store/store.ts";
+import type { TellerTools } from "../../workers/deliver-due.ts";
 import type { TemporaryFile } from "../staff-api/app.ts";
 import type { ServiceProcesses, SupervisorProcess } from "./processes.ts";
 
@@ -59,7 +60,7 @@ export interface Runtime extends Pick<Ports, "clock" | "random"> {
   /** Makes the metrics. It loads slowly: call it only if metrics are served. */
   readonly createMetrics: (config: Config) => Promise<Metrics>;
   /** Makes the tools for each kind of target, loaded at first use. */
-  readonly targetTools: (privateTargets: Config["privateTargets"]) => TargetTools;
+  readonly targetTools: (privateTargets: Config["privateTargets"]) => TargetTools & TellerTools;
   /** Tools for staff accounts, loaded at first use. */
   readonly accounts: AccountTools;
   /** Asks at the terminal without echoing the answer; undefined if stdin is no terminal. */

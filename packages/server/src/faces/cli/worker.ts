@@ -6,10 +6,12 @@ import { reversePractised } from "../../office/practice/reversals.ts";
 import { buildApp, type Phase } from "../../partner/app.ts";
 import { CallNotes, TokenUses } from "../../partner/gathering.ts";
 import type { Observer } from "../../partner/ports.ts";
+import { dueOf } from "../../store/due.ts";
 import { outboxOf } from "../../store/outbox.ts";
 import { sessionsDueOf } from "../../store/sessions-due.ts";
 import type { RefusedCall } from "../../store/store.ts";
 import { mailerOf } from "../../system/mail.ts";
+import { startDeliveringDue } from "../../workers/deliver-due.ts";
 import { startDelivering } from "../../workers/deliver-events.ts";
 import { startEndingSessions } from "../../workers/end-sessions.ts";
 import { startTellingEnds } from "../../workers/tell-ends.ts";
@@ -75,7 +77,12 @@ export async function serveWorker(
   refusedCalls.keepWriting(sleep);
   trialCalls.keepWriting(sleep);
   const workerPorts = {
-    store: { provider: store.provider, outbox: outboxOf(store.engine), sessionsDue: sessionsDueOf(store.engine) },
+    store: {
+      provider: store.provider,
+      outbox: outboxOf(store.engine),
+      due: dueOf(store.engine),
+      sessionsDue: sessionsDueOf(store.engine),
+    },
     clock,
     stopwatch,
     random,
@@ -83,6 +90,7 @@ export async function serveWorker(
     observer: metrics?.deliveryObserver,
     holder: Buffer.from(random(HOLDER_BYTES)).toString("hex"),
     createSender: (target: Target) => targets.createSender(target, store),
+    createTeller: (target: Target) => targets.createTeller(target, store),
     createSessionTools: (target: Target) => targets.createSessionTools(target),
     log: (level: "info" | "warn", fields: object, message: string) => logger[level](fields, message),
   };
@@ -114,8 +122,8 @@ export async function serveWorker(
     failure: "the trial customers are restored late",
     lease: trialLease,
   });
-  const delivering = [startDelivering(workerPorts), startEndingSessions(workerPorts), startTellingEnds(workerPorts)];
-  const workers = [...delivering, reversing, restoring, alerting];
+  const delivering = [startDelivering, startDeliveringDue, startEndingSessions, startTellingEnds];
+  const workers = [...delivering.map((start) => start(workerPorts)), reversing, restoring, alerting];
   // One failed connection must not end the service.
   app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {

@@ -209,9 +209,8 @@ export const enterIntoAccount = operation({
         return { answer: { ...answerOf(after, false), secondPerson: true }, change: requested.change };
       const made = { ...entered, ...now, requestedBy: office.confirms?.requestedBy };
       const audit = [partnerTermsSet(`partner.${kind}`, partner, former, made)];
-      const told = { kind: ACCOUNT_ENTRY, at, limit: undefined, low: undefined } as const;
-      const events = [{ ...told, alert: { ...told, ...key, entry: { reference, balance: after } } }];
-      return { answer: answerOf(after, !office.isPreview), change: { write, audit, events } };
+      const news = [{ about: { kind: "entry", ...key, reference }, kind: ACCOUNT_ENTRY, at }] as const;
+      return { answer: answerOf(after, !office.isPreview), change: { write, audit, news } };
     });
   },
 });

@@ -4,6 +4,7 @@ import type { Instant } from "../../domain/wall-time.ts";
 import type { Db, Engine } from "../../store/engine.ts";
 import { appendEvents } from "../../store/events.ts";
 import type { AlertRow } from "../../store/tables.ts";
+import { tell } from "../../store/takers.ts";
 
 /** Records a problem, and its event for the targets, unless it is recorded already. */
 export async function raiseAlert(engine: Engine, problem: Problem, now: Instant): Promise<void> {
@@ -20,6 +21,7 @@ export async function raiseAlert(engine: Engine, problem: Problem, now: Instant)
     const { kind, partnerId, below } = event;
     const low = amount === undefined || below === undefined ? undefined : { balance: amount, below };
     await appendEvents(engine, tx, [{ kind, at, alert: { kind, partnerId, environment, at, limit, low } }]);
+    if (kind === "account.low") await tell(tx, [{ about: { kind: "low", partnerId, environment, at }, kind, at }]);
   });
 }
 

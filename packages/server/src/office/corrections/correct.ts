@@ -2,7 +2,9 @@ import type { Correction } from "../../domain/correction.ts";
 import { type ConnectionKey, withEntry } from "../../domain/customer.ts";
 import { eventsBetween } from "../../domain/event.ts";
 import { headOf, type Ledger } from "../../domain/ledger.ts";
+import type { News } from "../../domain/news.ts";
 import type { Transaction } from "../../domain/transaction.ts";
+import type { Instant } from "../../domain/wall-time.ts";
 import { returnCharge } from "../../store/accounts.ts";
 import { GONE } from "../../store/customer-files.ts";
 import { findConnection, ledgersOfConnection } from "../../store/customers.ts";
@@ -46,7 +48,11 @@ export async function changeOf(
     await office.store.engine.appendEntries(tx, [{ key, plan, entry }]);
   };
   const events = eventsBetween(key, before, withEntry(before, correction), by.at, why);
-  return { write, audit: [audited], events };
+  return { write, audit: [audited], events, news: reversed === undefined ? [] : [reversalOf(reversed, by.at.instant)] };
+}
+
+function reversalOf({ txnId, partnerId, environment }: Transaction, at: Instant): News {
+  return { about: { kind: "reversal", partnerId, environment, txnId }, kind: "topup.reversed", at };
 }
 
 export function effectOf({ plan, before, entry }: Correction) {

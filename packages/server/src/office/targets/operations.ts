@@ -6,6 +6,8 @@ import { STAFF_SECRET_RANDOM_BYTES } from "../../domain/staff.ts";
 import { formatTargetKey, rotateSecrets, type Target, type TargetConfig } from "../../domain/target.ts";
 import * as audited from "../../domain/target-audit.ts";
 import { isoTime } from "../../domain/wall-time.ts";
+import { findFailed, sendFailedAgain } from "../../store/due.ts";
+import type { Db } from "../../store/engine.ts";
 import { flag } from "../../store/rows.ts";
 import { openSessions } from "../../store/sessions-due.ts";
 import { onePage, pageOf } from "../common.ts";
@@ -13,12 +15,13 @@ import { type Change, decide } from "../decide.ts";
 import type { Office } from "../office.ts";
 import { type Operation, operation } from "../operation.ts";
 import { count } from "../text.ts";
-import { eventToResend, listDeliveries, testTarget } from "./deliveries.ts";
+import { eventToResend, listDeliveries, resendFact, testTarget } from "./deliveries.ts";
 import { listEvents } from "./events.ts";
 import {
   detailData,
   detailLines,
   failedData,
+  failedFactData,
   failedLines,
   keyLines,
   MOST_FAILED,
@@ -234,6 +237,7 @@ export const resendToTarget = operation({
   run: (office, { name, event: id }) =>
     decide(office, "reference", async (tx) => {
       const target = await sql.targetNamed(tx, name);
+      if (target.partner !== undefined) return resendToPartner(office, tx, target, id);
       if (id !== undefined) {
         const event = await eventToResend(tx, target, id);
         const write = () => sql.resendOne(tx, target, event, office.by.at);
@@ -247,6 +251,14 @@ export const resendToTarget = operation({
       };
     }),
 });
+
+async function resendToPartner({ store, by: { at } }: Office, tx: Db, target: Target, id: string | undefined) {
+  if (id !== undefined)
+    return changed({ resent: 1 }, await resendFact(tx, target, id, at), audited.targetResent(target, 1, id));
+  const resent = await sendFailedAgain(store.engine, tx, target.id, at);
+  const audit = resent === 0 ? [] : [audited.targetResent(target, resent)];
+  return { answer: { resent }, change: { write: async () => {}, audit } };
+}
 
 export const listFailedDeliveries = operation({
   ...READS,
@@ -265,6 +277,11 @@ export const listFailedDeliveries = operation({
   ],
   async run({ store: { engine } }, { name }) {
     const target = await sql.targetNamed(engine.db, name);
+    if (target.partner !== undefined) {
+      const partner = await sql.partnerNameOf(engine.db, target.partner);
+      const failed = await findFailed(engine.db, target.id, MOST_FAILED);
+      return onePage(failed.map((row) => failedFactData(row, partner)));
+    }
     return onePage((await sql.failedDeliveries(engine.db, target, MOST_FAILED)).map(failedData));
   },
 });

@@ -1,12 +1,16 @@
 import type { Static } from "typebox";
+import type { Environment } from "../../domain/customer.ts";
 import { eventId, type RecordedEvent } from "../../domain/event.ts";
 import { SETTLED_AFTER_MS } from "../../domain/ledger-import.ts";
 import { differenceText, type RadiusDifference } from "../../domain/radius.ts";
-import { addressOf, type Target, type TargetProgress, targetState } from "../../domain/target.ts";
+import { type PartnersFact, partnersIdOf, readSubject } from "../../domain/subject.ts";
+import { addressOf, type LoggedAttempt, type Target, type TargetProgress, targetState } from "../../domain/target.ts";
 import { type Instant, isoTime, isoTimeOrNull } from "../../domain/wall-time.ts";
+import type { OwnDelivery } from "../../store/delivery-log.ts";
 import type { Db } from "../../store/engine.ts";
 import { listTargets } from "../../store/events.ts";
 import type { openSessions } from "../../store/sessions-due.ts";
+import type { DueRow } from "../../store/tables.ts";
 import type { Shown } from "../operation.ts";
 import { count, fieldLines, printable, table } from "../text.ts";
 import type {
@@ -92,9 +96,27 @@ function eventData(event: RecordedEvent) {
 
 /** @param isFull whether the body and the answer are shown. */
 export function deliveryData(delivery: Delivery, isFull: boolean) {
-  const { event, at, attempt, status = null, request = null, answer = null, problem = null, durationMs } = delivery;
+  return { ...eventData(delivery.event), ...attemptData(delivery, isFull) };
+}
+
+/** An attempt at the webhook of a partner. @param partner its name. */
+export function ownDeliveryData({ id, type, ...delivery }: OwnDelivery, partner: string, environment: Environment) {
+  return { ...factData({ id, kind: type, partner, environment }), ...attemptData(delivery, true) };
+}
+
+function attemptData({ at, attempt, durationMs, ...delivery }: LoggedAttempt, isFull: boolean) {
+  const { status = null, request = null, answer = null, problem = null } = delivery;
   const texts = isFull ? { request, answer } : { request: null, answer: null };
-  return { at: isoTime(at), ...eventData(event), attempt, status, durationMs, problem, ...texts };
+  return { at: isoTime(at), attempt, status, durationMs, problem, ...texts };
+}
+
+function factData(fact: {
+  readonly id: string;
+  readonly kind: string;
+  readonly partner: string;
+  readonly environment: Environment;
+}) {
+  return { ...fact, cuid: null, service: null, reqId: null };
 }
 
 export function failedData({ event, attempts, failedAt, nextAt, setAside, problem }: FailedDelivery) {
@@ -105,6 +127,16 @@ export function failedData({ event, attempts, failedAt, nextAt, setAside, proble
     nextAt: isoTime(nextAt),
     setAside,
     problem: problem ?? null,
+  };
+}
+
+/** What the webhook of a partner did not take. @param partner its name. */
+export function failedFactData({ subject, kind, attempts, nextAt, state, problem }: DueRow, partner: string) {
+  const fact = readSubject(subject) as PartnersFact;
+  const { environment } = fact;
+  return {
+    ...factData({ id: partnersIdOf(fact), kind, partner, environment }),
+    ...{ attempts, failedAt: null, nextAt: isoTime(nextAt), setAside: state === "aside", problem },
   };
 }
 

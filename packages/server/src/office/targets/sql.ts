@@ -1,4 +1,5 @@
 import { hashSecret } from "../../domain/access-token.ts";
+import type { AccountKey } from "../../domain/account.ts";
 import { type EventNumber, type RecordedEvent, TEST_SEQ, testEvent } from "../../domain/event.ts";
 import { Refused } from "../../domain/refused.ts";
 import {
@@ -11,17 +12,9 @@ import {
 } from "../../domain/target.ts";
 import type { Instant } from "../../domain/wall-time.ts";
 import { loggedAttempts } from "../../store/delivery-log.ts";
+import { countDue } from "../../store/due.ts";
 import type { Db } from "../../store/engine.ts";
-import {
-  deliveries,
-  eventsOf,
-  lastEvent,
-  placeOf,
-  putDelivery,
-  toldAfter,
-  toTarget,
-  toWaiting,
-} from "../../store/events.ts";
+import { deliveries, eventsOf, lastEvent, placeOf, putDelivery, toTarget, toWaiting } from "../../store/events.ts";
 import { flag } from "../../store/rows.ts";
 import type { TargetRow } from "../../store/tables.ts";
 
@@ -117,9 +110,28 @@ export async function movePlace(tx: Db, { id }: Target, place: number): Promise<
 }
 
 export async function readProgress(db: Db, target: Target): Promise<TargetProgress> {
+  return target.partner === undefined ? progressOfSystem(db, target) : progressOfWebhook(db, target);
+}
+
+export async function partnerNameOf(db: Db, { partnerId }: AccountKey): Promise<string> {
+  const { name } = await db.selectFrom("partner").select("name").where("id", "=", partnerId).executeTakeFirstOrThrow();
+  return name;
+}
+
+/** What the webhook of a partner lacks. */
+async function progressOfWebhook(db: Db, { id }: Target): Promise<TargetProgress> {
+  const [counts] = await countDue(db, id);
+  if (counts === undefined) return { behind: 0, failing: 0, setAside: 0, oldestAt: undefined, oldestDueAt: undefined };
+  const { open, failing, aside, oldest, oldestDue } = counts;
+  return { behind: open + aside, failing, setAside: aside, oldestAt: oldest, oldestDueAt: oldestDue };
+}
+
+async function progressOfSystem(db: Db, target: Target): Promise<TargetProgress> {
   const place = await placeOf(db, target.id);
-  const unsent = await toldAfter(db, place, target.partner)
-    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("e.at").as("oldest")])
+  const unsent = await db
+    .selectFrom("event")
+    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("at").as("oldest")])
+    .where("seq", ">", place)
     .executeTakeFirstOrThrow();
   const waiting = await db
     .selectFrom("delivery as d")
@@ -145,26 +157,22 @@ export async function readProgress(db: Db, target: Target): Promise<TargetProgre
 
 export type FailedDelivery = WaitingDelivery & { readonly event: RecordedEvent };
 
-/** Deliveries that failed, or wait behind a failed one, oldest first. */
+/** Deliveries to a system that failed, or wait behind a failed one, oldest first. */
 export async function failedDeliveries(db: Db, target: Target, limit: number): Promise<FailedDelivery[]> {
-  return withEvents(db, target, (await deliveries(db, target.id).limit(limit).execute()).map(toWaiting));
+  return withEvents(db, (await deliveries(db, target.id).limit(limit).execute()).map(toWaiting));
 }
 
 export type Delivery = LoggedAttempt & { readonly event: RecordedEvent };
 
-/** The last attempts at a target, newest first. */
+/** The last attempts at a system, newest first. */
 export async function lastDeliveries(db: Db, target: Target): Promise<Delivery[]> {
-  return withEvents(db, target, await loggedAttempts(db, target.id));
+  return withEvents(db, await loggedAttempts(db, target.id));
 }
 
 /** Leaves out rows whose event was deleted meanwhile. */
-async function withEvents<Row extends { readonly seq: number; readonly at?: Instant }>(
-  db: Db,
-  { partner }: Target,
-  rows: readonly Row[],
-) {
+async function withEvents<Row extends { readonly seq: number; readonly at?: Instant }>(db: Db, rows: readonly Row[]) {
   const seqs = rows.map(({ seq }) => seq);
-  const events = new Map((await eventsOf(db, seqs, partner)).map((event) => [event.seq, event]));
+  const events = new Map((await eventsOf(db, seqs)).map((event) => [event.seq, event]));
   return rows.flatMap((row) => {
     const event = row.seq === TEST_SEQ ? testEvent(row.at ?? 0) : events.get(row.seq);
     return event === undefined ? [] : [{ ...row, event }];

@@ -123,8 +123,9 @@ async function webhookData(office: Office, key: AccountKey): Promise<Static<type
   const { db } = office.store.engine;
   const target = await findWebhook(db, key);
   if (target === undefined) return { webhook: null, deliveries: [] };
-  const deliveries = (await ownDeliveries(db, target.id)).map(({ at, status = null, problem = null, ...delivery }) => {
-    return { ...delivery, at: isoTime(at), status, problem };
+  const deliveries = (await ownDeliveries(db, target.id)).map((delivery) => {
+    const { id, type, attempt, status = null, problem = null } = delivery;
+    return { at: isoTime(delivery.at), id, type, attempt, status, problem };
   });
   return { webhook: await shown(office, target), deliveries };
 }

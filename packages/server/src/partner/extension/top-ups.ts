@@ -85,7 +85,7 @@ export const TOP_UPS: Report = {
 
 /** A top-up as its partner sees it. */
 export function topUpItem(
-  { transaction, reversedAt }: OwnTopUp,
+  { transaction, reversed }: OwnTopUp,
   exponent: CurrencyExponent,
 ): Static<typeof OwnTopUpItem> {
   return {
@@ -99,7 +99,7 @@ export function topUpItem(
     commission: moneyToJson(transaction.commission, exponent),
     txnDate: transaction.txnDate,
     status: transaction.status,
-    reversedAt: reversedAt ?? null,
+    reversedAt: reversed?.wall ?? null,
     udf1: transaction.udf1 ?? null,
     udf2: transaction.udf2 ?? null,
   };

@@ -588,10 +588,11 @@ CREATE TABLE told (
 
 -- The last attempts at each target, for staff. They have no names, no mobile numbers and no secrets of topupd.
 CREATE TABLE delivery_log (
-  target_id   INTEGER NOT NULL REFERENCES target,
+  -- An attempt may end after its target was removed.
+  target_id   INTEGER NOT NULL,
   -- Start of the attempt.
   at          INTEGER NOT NULL,
-  -- The number of the event; 0 for a test event.
+  -- The number of the event; 0 for a test event; for partners, the attempts of the process are numbered.
   seq         INTEGER NOT NULL,
   attempt     INTEGER NOT NULL,
   -- The HTTP status; null for RADIUS, and if there was no answer.

@@ -3,6 +3,7 @@ import type { Catalogue } from "../../domain/catalogue.ts";
 import type { RetiredCheckout } from "../../domain/checkout.ts";
 import { type Connection, type ConnectionKey, type WireStatus, withHead } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
+import type { Taker, ToldChange } from "../../domain/news.ts";
 import type { Sale } from "../../domain/sale.ts";
 import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
@@ -44,6 +45,8 @@ export interface LoadedBatch {
   readonly prunedBefore: Instant | undefined;
   /** Whether there is a target, so that events must be written. */
   readonly hasTarget: boolean;
+  /** The webhooks of the batch's accounts. */
+  readonly takers: readonly Taker[];
 }
 
 /** A batch in memory. Each item reads the writes of the items before it. The batch is stored from here at its end. */
@@ -53,6 +56,7 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   readonly recorded: RecordedTopUp[] = [];
   readonly sales: RawRow<"sale">[] = [];
   readonly events: NewEvent[] = [];
+  readonly told: ToldChange[] = [];
   /** Checkouts that the batch retires. */
   readonly retired = new Map<string, RetiredCheckout>();
 
@@ -63,10 +67,13 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
   readonly #wasRetired = new Map<string, RetiredCheckout>();
   readonly #catalogues: ReadonlyMap<number, Catalogue>;
   readonly #prunedBefore: Instant | undefined;
+  readonly #takers: readonly Taker[];
 
   constructor(loaded: LoadedBatch) {
-    const { customers, tokens, accounts, sold, checkouts, connections, catalogues, prunedBefore, hasTarget } = loaded;
+    const { customers, tokens, accounts, sold, checkouts, connections, catalogues, prunedBefore, hasTarget, takers } =
+      loaded;
     this.hasTarget = hasTarget;
+    this.#takers = takers;
     this.#tokens = new Map(tokens.map((row) => [row.id, toTokenState(row)]));
     this.#statuses = new Map(customers.map((row) => [customerName(row), row.status]));
     this.#connections = toConnections(connections);
@@ -128,6 +135,14 @@ export class BatchSnapshot implements SettlingReads<TopUpSnapshot>, SettlingWrit
 
   appendEvent(event: NewEvent): void {
     this.events.push(event);
+  }
+
+  takersOf(): readonly Taker[] {
+    return this.#takers;
+  }
+
+  tell(change: ToldChange): void {
+    this.told.push(change);
   }
 
   retire(checkoutId: string, retired: RetiredCheckout): void {

@@ -1,11 +1,12 @@
 import type { NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
+import type { ToldChange } from "../../domain/news.ts";
 import type { RecordedTopUp } from "../../domain/top-up.ts";
-import { CHANGE, changeRows, ON_CHANGE, type ToldChange } from "../due.ts";
+import { CHANGE, changeRows, ON_CHANGE } from "../due.ts";
 import { eventRow } from "../events.ts";
 import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, headRow, LEDGER_KEY, TOP_UP_ENTRY, topUpRow } from "../rows.ts";
 import { addSalesSql, SOLD } from "../sales.ts";
-import { isAsked, namesOf, omit, orNull, qualified, text } from "../table.ts";
+import { ACCOUNT, isAsked, namesOf, omit, orNull, qualified, text } from "../table.ts";
 import { columnsOf, type RawRow, TABLES } from "../tables.ts";
 import { asked, insertRows, putRows, unlessEmpty, unnest, withRows } from "./columns.ts";
 import { LOCK_EVENTS } from "./locks.ts";
@@ -99,8 +100,20 @@ export const ADD_SALES = withRows(
   SALES,
 );
 
-/** Returns a row if there is a target, so that events must be written. */
-export const FIND_TARGET: Prepared = { name: "target_any", text: "SELECT 1 FROM target LIMIT 1" };
+/** Returns a row if the provider has a target, so that events must be written. */
+export const FIND_TARGET: Prepared = {
+  name: "target_any",
+  text: "SELECT 1 FROM target WHERE partner_id IS NULL LIMIT 1",
+};
+/** The webhooks of some accounts. */
+export const FIND_WEBHOOKS = withRows(
+  {
+    name: "webhooks",
+    text: `SELECT t.id, t.partner_id, t.environment FROM ${asked(ACCOUNT)}
+      JOIN target AS t ON ${isAsked("t", TABLES.account.key)}`,
+  },
+  ACCOUNT,
+);
 
 const EVENT = omit(TABLES.event.columns, TABLES.event.key);
 const EVENT_NAMES = namesOf(EVENT);

@@ -1,4 +1,5 @@
 import type { Catalogue } from "../../domain/catalogue.ts";
+import type { TopUpCommand } from "../../domain/top-up.ts";
 import type { Instant, WallTime } from "../../domain/wall-time.ts";
 import { CONNECTION_WITH_HEADS } from "../partner-reads.ts";
 import { CONNECTION_KEY, type ConnectionRows, keyColumns, retiredRow } from "../rows.ts";
@@ -6,6 +7,7 @@ import { type Settled, type SettlingItem, settleBatch } from "../settling.ts";
 import type { ProviderSettings } from "../store.ts";
 import { CONNECTION, isAsked, namesOf, pick, qualified } from "../table.ts";
 import { columnsOf, TABLES } from "../tables.ts";
+import { type TakerRow, toTaker } from "../takers.ts";
 import {
   type AccountColumns,
   type AskedCheckout,
@@ -18,7 +20,7 @@ import {
 } from "./batch-snapshot.ts";
 import { asked, insertRows, unlessEmpty, withRows } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { ADD_SALES, appendEvents, FIND_TARGET, record } from "./ledgers.ts";
+import { ADD_SALES, appendEvents, changeDue, FIND_TARGET, FIND_WEBHOOKS, record } from "./ledgers.ts";
 import { LOCK_ACCOUNTS, LOCK_CUSTOMERS, LOCK_RECORDING, SHARE_RECORDING } from "./locks.ts";
 import type { PostgresReferenceCache } from "./reference-cache.ts";
 import type { Prepared, Query, Session } from "./session.ts";
@@ -116,7 +118,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
       const catalogues = await readCatalogues(items);
       return database.transact(openingOf(items), async (rows, session) => {
         const now = provider.zone.moment(clock());
-        const [customers, , tokens, connections, checkouts, retention, targets = []] = rows;
+        const [customers, , tokens, connections, checkouts, retention, targets = [], webhooks = []] = rows;
         const loaded = {
           customers: customers as LockedCustomer[],
           tokens: tokens as TokenOfBatch[],
@@ -126,6 +128,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
           catalogues,
           prunedBefore: (retention as { pruned_before: Instant }[])[0]?.pruned_before,
           hasTarget: targets.length > 0,
+          takers: (webhooks as TakerRow[]).map(toTaker),
         };
         const snapshot = new BatchSnapshot(loaded);
         const settled = settleBatch({ items, read: snapshot, write: snapshot, provider, now, clock });
@@ -175,14 +178,20 @@ function openingOf(batch: readonly SettlingItem[]): Query[] {
     CHECKOUTS(checkoutIds.map((checkout_id) => ({ checkout_id }))),
     PRUNED_BEFORE,
     FIND_TARGET,
+    FIND_WEBHOOKS(accountsOf(commands)),
   ];
+}
+
+function accountsOf(commands: readonly TopUpCommand[]): AccountColumns[] {
+  const accounts = commands.map(({ partnerId: partner_id, environment }) => ({ partner_id, environment }));
+  return [...new Map(accounts.map((each) => [JSON.stringify(each), each])).values()];
 }
 
 function checkoutIdOf(item: SettlingItem): string {
   return item.kind === "top_up" ? item.command.checkoutId : item.checkoutId;
 }
 
-function writesOf({ recorded, sales, events, retired, accounts }: BatchSnapshot): Query[] {
+function writesOf({ recorded, sales, events, told, retired, accounts }: BatchSnapshot): Query[] {
   const retirements = Array.from(retired, ([checkoutId, how]) => retiredRow(checkoutId, how));
   return [
     ...unlessEmpty(record, recorded),
@@ -191,5 +200,6 @@ function writesOf({ recorded, sales, events, retired, accounts }: BatchSnapshot)
     ...unlessEmpty(ADD_SALES, accounts.sales.rows),
     ...unlessEmpty(RETIRE, retirements),
     ...appendEvents(events),
+    ...changeDue(told),
   ];
 }

@@ -1,6 +1,7 @@
 import type { ConnectionKey, Environment, NewEntry } from "../../domain/customer.ts";
 import type { NewEvent } from "../../domain/event.ts";
-import { CHANGE, type ChangeRow, changeRows, ON_CHANGE, type ToldChange } from "../due.ts";
+import type { ToldChange } from "../../domain/news.ts";
+import { CHANGE, type ChangeRow, changeRows, ON_CHANGE } from "../due.ts";
 import type { Db } from "../engine.ts";
 import { eventRow } from "../events.ts";
 import { entryRow, HEAD_COLUMNS, HEAD_FROM_ENTRY, LEDGER_KEY, TOP_UP_ENTRY } from "../rows.ts";
@@ -114,8 +115,10 @@ export function topUpAppending(database: Database) {
   };
 }
 
-/** Returns a row if there is a target, so that events must be written. */
-export const FIND_TARGET = "SELECT 1 FROM target LIMIT 1";
+/** Returns a row if the provider has a target, so that events must be written. */
+export const FIND_TARGET = "SELECT 1 FROM target WHERE partner_id IS NULL LIMIT 1";
+/** The webhook of an account. */
+export const FIND_WEBHOOK = "SELECT id, partner_id, environment FROM target WHERE partner_id = ? AND environment = ?";
 
 const EVENT = namesOf(omit(TABLES.event.columns, TABLES.event.key));
 /** SQLite gives each event the next number. */

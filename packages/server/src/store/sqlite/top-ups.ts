@@ -1,6 +1,7 @@
 import type { TokenState } from "../../domain/access-token.ts";
 import type { AccountKey } from "../../domain/account.ts";
 import type { RetiredCheckout } from "../../domain/checkout.ts";
+import type { Taker } from "../../domain/news.ts";
 import type { RecordedTopUp, TopUpCommand, TopUpSnapshot } from "../../domain/top-up.ts";
 import type { Transaction } from "../../domain/transaction.ts";
 import type { Instant } from "../../domain/wall-time.ts";
@@ -20,8 +21,9 @@ import { addSalesSql, SOLD } from "../sales.ts";
 import { type Settled, type SettlingItem, type SettlingReads, type SettlingWrites, settleBatch } from "../settling.ts";
 import type { ProviderSettings } from "../store.ts";
 import { columnsOf, type RawRow, type SaleRow } from "../tables.ts";
+import { type TakerRow, toTaker } from "../takers.ts";
 import type { Database } from "./database.ts";
-import { bound, eventInsertion, FIND_TARGET, topUpAppending } from "./ledgers.ts";
+import { bound, dueChanging, eventInsertion, FIND_TARGET, FIND_WEBHOOK, topUpAppending } from "./ledgers.ts";
 import { inSqlite } from "./reader.ts";
 import type { SqliteReferenceCache } from "./reference-cache.ts";
 
@@ -77,6 +79,8 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
   const append = topUpAppending(database);
   const insertEvent = eventInsertion(database);
   const findTarget = database.prepareRows(FIND_TARGET);
+  const findWebhook = database.prepareRows<TakerRow>(FIND_WEBHOOK);
+  const changeDue = dueChanging(database);
   const find = (checkoutId: string): Transaction | undefined => findRow(checkoutId).map(toTransaction)[0];
   const findRetired = (checkoutId: string): RetiredCheckout | undefined => findRetiredRow(checkoutId).map(toRetired)[0];
   const findHorizon = (): Instant | undefined => horizon()[0]?.pruned_before;
@@ -90,10 +94,22 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
     };
   };
 
+  /** Reads the webhook of each account once in a batch. */
+  const takersOfBatch = () => {
+    const found = new Map<string, readonly Taker[]>();
+    return ({ partnerId, environment }: AccountKey): readonly Taker[] => {
+      const name = `${partnerId} ${environment}`;
+      const known = found.get(name) ?? findWebhook(partnerId, environment).map(toTaker);
+      found.set(name, known);
+      return known;
+    };
+  };
+
   const readsOfBatch = (accounts: BatchAccounts): SettlingReads<Snapshot> => {
     const token = tokensOfBatch();
     return {
       hasTarget: findTarget().length > 0,
+      takersOf: takersOfBatch(),
       snapshot(command: TopUpCommand): Snapshot {
         const { checkoutId, checkout } = command;
         const rows = findConnection(command.cuid, command.environment, command.service, command.reqId);
@@ -127,6 +143,7 @@ export function topUpTables({ database, provider, clock, reference }: TopUpParts
     },
     recordSale: (transaction, sale) => void insertSale(saleRow(transaction, sale)),
     appendEvent: insertEvent,
+    tell: (change) => changeDue([change]),
     retire: (checkoutId, retired) => void retire(retiredRow(checkoutId, retired)),
   });
 
