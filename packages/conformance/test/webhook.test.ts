@@ -2,9 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { reversePractised } from "../../server/src/office/practice/reversals.ts";
 import { setWebhook } from "../../server/src/office/targets/webhook.ts";
+import { dueOf } from "../../server/src/store/due.ts";
 import { outboxOf } from "../../server/src/store/outbox.ts";
-import { startDelivering } from "../../server/src/workers/deliver-events.ts";
-import { deskOf, run } from "../../server/test/support/desk.ts";
+import { targetTools } from "../../server/src/targets/tools.ts";
+import { startDeliveringDue } from "../../server/src/workers/deliver-due.ts";
+import { deskOf, OWN_NETWORKS, run } from "../../server/test/support/desk.ts";
 import { PREFIX, startTestService } from "../../server/test/support/service.ts";
 import { type Report, runConformance, WrongOption } from "../src/index.ts";
 import { check, failedIn } from "./support/conformance.ts";
@@ -68,11 +70,13 @@ test("topupd's own webhook is received", async () => {
   const { port } = new URL(await freeUrl());
   const url = `http://127.0.0.1:${port}/`;
   const { secret } = await run(desk, setWebhook, { name: "wallet", url, environment: "trial" });
-  const worker = startDelivering({
-    store: { outbox: outboxOf(store.engine), provider: store.provider },
-    ...{ clock: Date.now, stopwatch: Date.now, random: ports.random, holder: "test", log: () => {} },
+  const clock = () => service.now;
+  const tools = targetTools({ clock, random: ports.random }, OWN_NETWORKS);
+  const worker = startDeliveringDue({
+    store: { outbox: outboxOf(store.engine), due: dueOf(store.engine) },
+    ...{ clock, stopwatch: () => performance.now(), random: ports.random, holder: "test", log: () => {} },
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
-    createSender: (target) => desk.targets.createSender(target, store),
+    createTeller: (target) => tools.createTeller(target, store),
   });
   try {
     const wait = async (ms: number) => {

@@ -22,7 +22,6 @@ export interface FactsOptions extends Ground {
 const [WORKERS, CUSTOMERS, SELLERS_EACH] = [3, 2_000, 6];
 const NAMES = ["wallet", "bank", "kiosk", "agent"] as const;
 const [{ code: BOUQUET }] = BOUQUETS;
-/** Entries of an account arrive one by one, so a receiver that fails delays all later ones. */
 const ENTRY_EVERY = 50;
 /** An account is low until such a deposit, and after such a withdrawal. */
 const ENTERED = "20000000";
@@ -32,7 +31,7 @@ const GOES_ON_WITHIN_MS = 90_000;
 
 /**
  * Partners top up, staff reverse and enter into accounts, while receivers fail at random, hang and answer late, and processes
- * are killed. Every fact must arrive, a reversal after its top-up, and none of another partner.
+ * are killed. Every fact must arrive, and none of another partner.
  * @throws Error that names the partner and the facts with a violation.
  */
 export async function facts({ seed, facts: wanted, kills, ...ground }: FactsOptions): Promise<string> {
@@ -88,7 +87,7 @@ export async function facts({ seed, facts: wanted, kills, ...ground }: FactsOpti
       receivers.reduce((sum, { facts: { length } }) => sum + length, 0),
       receivers.reduce((sum, receiver) => sum + receiver.failures, 0),
     ];
-    return `${count} facts, ${fleet.kills.length} kills, ${failures} mishaps: all taken, in order, in ${arrivals} arrivals, none of another partner`;
+    return `${count} facts, ${fleet.kills.length} kills, ${failures} mishaps: all taken, in ${arrivals} arrivals, none of another partner`;
   } finally {
     await fleet.end();
     for (const receiver of receivers) await receiver.close();

@@ -4,6 +4,7 @@ import { IN_CONSOLE } from "./console.ts";
 import { IN_COUNTER } from "./counter.ts";
 import { IN_DOMAIN } from "./domain.ts";
 import { IN_DOORS } from "./doors.ts";
+import { IN_DUE } from "./due.ts";
 import { BETWEEN_ENGINES } from "./engines.ts";
 import { IN_FACES } from "./faces.ts";
 import { IN_LEDGER } from "./ledger.ts";
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...IN_DOORS,
   ...IN_PARTNER,
   ...IN_STORE,
+  ...IN_DUE,
   ...BETWEEN_ENGINES,
   ...IN_COUNTER,
   ...IN_OFFICE,

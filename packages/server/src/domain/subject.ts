@@ -122,7 +122,7 @@ export function webhookIdOf(subject: string, version: number): string {
   return isFact(subject) ? `fact_${name}` : `con_${name}_${version}`;
 }
 
-/** What a receiver names in a confirmation. @returns no version for a fact; undefined if the text is no such id. */
+/** Reads the id that a confirmation names. @returns no version for a fact; undefined if the text is no such id. */
 export function readWebhookId(
   id: string,
 ): { readonly subject: string; readonly version: number | undefined } | undefined {

@@ -29,7 +29,7 @@ export const CHANGE = pick(
 );
 export type ChangeRow = Pick<RawRow<"due">, keyof typeof CHANGE>;
 
-/** What a change makes of an open row: it is sent at once, and stays due since the oldest change that is not done. */
+/** A change of an open row: it is sent at once, and stays due since the oldest change that is not done. */
 const CHANGED = {
   changes: "due.changes + excluded.changes",
   cuid: "excluded.cuid",
@@ -57,7 +57,7 @@ export function changeRows(changes: readonly ToldChange[]): ChangeRow[] {
   return inOrder([...rows.values()]);
 }
 
-/** In the order of their keys, which is that of PostgreSQL's locks: by bytes, unlike JavaScript's order. */
+/** Sorts by key, in the order of PostgreSQL's locks: by bytes, unlike JavaScript's order. */
 function inOrder<Row extends { readonly target_id: number; readonly subject: string }>(rows: readonly Row[]): Row[] {
   return rows
     .map((row) => ({ row, bytes: Buffer.from(row.subject) }))
@@ -172,7 +172,7 @@ interface RecordedConfirmation {
 
 export type DueStore = ReturnType<typeof dueOf>;
 
-/** What delivery, receivers and the desk read and write. Each write of an attempt checks the holder of the target's lease. */
+/** The reads and writes of delivery, receivers and the desk. Each write of an attempt checks the holder of the target's lease. */
 export function dueOf(engine: Engine) {
   const { db } = engine;
   return {
@@ -189,7 +189,7 @@ export function dueOf(engine: Engine) {
   };
 }
 
-/** What to begin at a target. */
+/** The subjects to begin at a target. */
 export interface Portion {
   readonly targetId: number;
   readonly now: Instant;
@@ -471,7 +471,7 @@ export async function sendFailedAgain(engine: Engine, tx: Db, targetId: number, 
   return subjects.length;
 }
 
-/** What failed, waits or is set aside at a target, the oldest first. */
+/** Finds the rows of a target that failed or are set aside, the oldest first. */
 export function findFailed(db: Db, targetId: number, limit: number): Promise<DueRow[]> {
   const rows = db.selectFrom("due").selectAll().where("targetId", "=", targetId);
   return rows
@@ -532,7 +532,7 @@ async function applyToDue(
     if (state === "failed") await engine.rows.add(tx, "due", [reopened(told, since)]);
     return undefined;
   }
-  // What changed since, or is under way again, is open anyway.
+  // A subject that changed since, or is under way again, is open anyway.
   if (row.sent !== version || row.changes !== row.sent_changes) return undefined;
   if (state === "failed") {
     await engine.rows.put(tx, "due", [{ ...row, state, problem: detail }]);
@@ -574,7 +574,7 @@ function turn(engine: Engine, now: WallTime, find: FindTurns, by: HeldLease): Pr
   });
 }
 
-/** What a target lacks, in numbers of subjects. */
+/** Numbers of subjects that a target lacks. */
 export interface DueCounts {
   readonly targetId: number;
   /** Those that are sent as soon as their time comes, and how many of them failed. */

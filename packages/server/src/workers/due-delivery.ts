@@ -42,7 +42,7 @@ export interface Prepared {
   readonly send: ((signal: AbortSignal, exchange: OpenExchange) => Promise<Sent>) | undefined;
 }
 
-/** What a target has answered. */
+/** The answer of a target. */
 export type Sent = Pick<AcceptedAttempt, "waits" | "rights">;
 
 /** Most open attempts. A subject has at most one. */
@@ -192,7 +192,7 @@ export class DueDelivery {
     this.#isBack = false;
   }
 
-  /** What a slow target does not take in a second is begun again later: other news may have become longer due. */
+  /** The rest of a portion that a slow target does not take in a second begins again later: other news may be longer due. */
   #dropSlowQueue(): void {
     if (this.#queue.length === 0 || this.#ports.stopwatch() - this.#begunAt < PORTION_MS) return;
     this.#portion = Math.max(MOST_UNDER_WAY, Math.floor(this.#portion / 2));
@@ -224,6 +224,7 @@ export class DueDelivery {
     }
     this.#begunAt = stopwatch();
     this.#hasMore = begun.length === limit;
+    if (begun.length === 0) return;
     this.#number = Math.max(clock(), this.#number + 1);
     // Before the next portion begins: an older state never has the greater number.
     this.#queue = [...(await prepare(begun, this.#number))];

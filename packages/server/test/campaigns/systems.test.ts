@@ -103,7 +103,7 @@ test("sessions end once for each change that alters a user, though routers fail 
   await expect(campaign).resolves.toMatch(/^[1-9]\d* altering changes and [1-9]\d* extensions, 1 kills/);
 }, 300_000);
 
-test("every fact arrives at its partner alone, in order, though receivers fail, hang and answer late", async () => {
+test("every fact arrives at its partner alone, though receivers fail, hang and answer late", async () => {
   const campaign = facts({ seed: 1, facts: 40, kills: 0, cwd: temporaryFolder() });
   await expect(campaign).resolves.toMatch(/^(?:[4-9]\d|1\d\d) facts, 0 kills, [1-9]\d* mishaps/);
 });

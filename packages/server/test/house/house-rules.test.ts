@@ -32,7 +32,7 @@ const IMPORT_LAW: readonly (readonly [room: RegExp, allowed: readonly RegExp[]])
   [/^store\/postgres\//, [DOMAIN, SHARED_STORE, /^store\/postgres\//]],
   [/^backup\//, [DOMAIN, PORT, /^backup\//, /^store\/(?:archive|engine|tables)\.ts$/]],
   [OFFICE, [DOMAIN, SHARED_STORE, OFFICE, CSV, /^backup\//, /^system\/service-state\.ts$/]],
-  [WORKERS, [DOMAIN, PORT, /^store\/(?:outbox|sessions-due)\.ts$/, WORKERS]],
+  [WORKERS, [DOMAIN, PORT, /^store\/(?:due|outbox|sessions-due)\.ts$/, WORKERS]],
   [BUILT, []],
   [
     PARTNER,

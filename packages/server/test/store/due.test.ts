@@ -359,18 +359,21 @@ describe.each(ENGINES)("a target on %s", (_, makeDatabase) => {
     const opened = await openDue(makeDatabase);
     const time = { now: NOW };
     let sends = 0;
+    const numbers: number[] = [];
     const answer = { to: async (_due: BegunDue): Promise<boolean> => false };
     const ports: DueDeliveryPorts = {
       ...{ clock: () => time.now, stopwatch: () => time.now, random: () => 0.5, log: () => {}, store: opened.tables },
       sleep: (_ms, signal) => new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
-      prepare: async (begun) =>
-        begun.map((row) => ({
+      prepare: async (begun, number) => {
+        numbers.push(number);
+        return begun.map((row) => ({
           due: row,
           async send() {
             sends += 1;
             return { waits: await answer.to(row) };
           },
-        })),
+        }));
+      },
     };
     const delivery = new DueDelivery({ id: TV, name: "tv", billing: false }, { ...HELD, leftMs: Infinity }, ports);
     const look = async (times: number, every: number) => {
@@ -382,7 +385,7 @@ describe.each(ENGINES)("a target on %s", (_, makeDatabase) => {
       }
     };
     const states = async () => (await opened.rows()).map(({ state }) => state);
-    return { ...opened, time, look, states, answer, sends: () => sends };
+    return { ...opened, time, look, states, answer, numbers, sends: () => sends };
   }
 
   test("gets a fact once that is confirmed before the answer, and once more if staff send it again", async () => {
@@ -427,6 +430,18 @@ describe.each(ENGINES)("a target on %s", (_, makeDatabase) => {
     await look(70, 2 * MINUTE);
     expect(await states()).toEqual([]);
     expect(sends() - before).toBe(38);
+  });
+
+  test("is told of what is read later with a greater number, though the clock stands or goes back", async () => {
+    const { change, news, look, numbers } = await openStory();
+    for (const step of [0, 0, -SECOND]) {
+      await change(news(A, { at: NOW - MINUTE }));
+      await look(1, step);
+      await look(1, SECOND);
+    }
+    expect(numbers).toHaveLength(3);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+    expect(new Set(numbers).size).toBe(3);
   });
 
   test("has what it refuses set aside after three days of its own", async () => {

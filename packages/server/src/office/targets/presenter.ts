@@ -96,18 +96,18 @@ function eventData(event: RecordedEvent) {
 
 /** @param isFull whether the body and the answer are shown. */
 export function deliveryData(delivery: Delivery, isFull: boolean) {
-  return { ...eventData(delivery.event), ...attemptData(delivery, isFull) };
+  return attemptData(delivery, eventData(delivery.event), isFull);
 }
 
 /** An attempt at the webhook of a partner. @param partner its name. */
 export function ownDeliveryData({ id, type, ...delivery }: OwnDelivery, partner: string, environment: Environment) {
-  return { ...factData({ id, kind: type, partner, environment }), ...attemptData(delivery, true) };
+  return attemptData(delivery, factData({ id, kind: type, partner, environment }), true);
 }
 
-function attemptData({ at, attempt, durationMs, ...delivery }: LoggedAttempt, isFull: boolean) {
-  const { status = null, request = null, answer = null, problem = null } = delivery;
+function attemptData<About>(delivery: LoggedAttempt, about: About, isFull: boolean) {
+  const { at, attempt, status = null, request = null, answer = null, problem = null, durationMs } = delivery;
   const texts = isFull ? { request, answer } : { request: null, answer: null };
-  return { at: isoTime(at), attempt, status, durationMs, problem, ...texts };
+  return { at: isoTime(at), ...about, attempt, status, durationMs, problem, ...texts };
 }
 
 function factData(fact: {
@@ -130,7 +130,7 @@ export function failedData({ event, attempts, failedAt, nextAt, setAside, proble
   };
 }
 
-/** What the webhook of a partner did not take. @param partner its name. */
+/** A fact that the webhook of a partner did not take. @param partner its name. */
 export function failedFactData({ subject, kind, attempts, nextAt, state, problem }: DueRow, partner: string) {
   const fact = readSubject(subject) as PartnersFact;
   const { environment } = fact;

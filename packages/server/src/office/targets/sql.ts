@@ -118,7 +118,7 @@ export async function partnerNameOf(db: Db, { partnerId }: AccountKey): Promise<
   return name;
 }
 
-/** What the webhook of a partner lacks. */
+/** Counts the facts that the webhook of a partner lacks. */
 async function progressOfWebhook(db: Db, { id }: Target): Promise<TargetProgress> {
   const [counts] = await countDue(db, id);
   if (counts === undefined) return { behind: 0, failing: 0, setAside: 0, oldestAt: undefined, oldestDueAt: undefined };
