@@ -6,8 +6,13 @@ import type { Store } from "../store/store.ts";
 import { DueDelivery, type Prepared } from "./due-delivery.ts";
 import { failureLog, Lease, startRepeating, type Worker, type WorkerPorts } from "./worker.ts";
 
+type DeliveredDue = Pick<DueStore, "targetsDue" | "begin" | "recordAttempts" | "retryAll" | "forget">;
+
 export interface DueWorkerPorts extends WorkerPorts {
-  readonly store: { readonly outbox: Outbox; readonly due: DueStore };
+  readonly store: {
+    readonly outbox: Pick<Outbox, "hold" | "release" | "targets">;
+    readonly due: DeliveredDue;
+  };
   /** Returns this many bytes that cannot be guessed. */
   readonly random: (bytes: number) => Uint8Array;
   readonly createTeller: (target: Target) => Teller;
@@ -57,6 +62,7 @@ export function startDeliveringDue(ports: DueWorkerPorts): Worker {
 interface Open {
   /** The target as it was at the start of the delivery. */
   readonly described: string;
+  readonly name: string;
   readonly delivery: DueDelivery;
   readonly teller: Teller;
 }
@@ -98,7 +104,7 @@ class Deliveries {
       const targets = new Map((await store.outbox.targets()).map((target) => [target.id, target]));
       for (const id of this.#open.keys()) await this.#closeUnlessWanted(id, targets.get(id), due.has(id));
       for (const id of due) this.#begin(targets.get(id));
-      await Promise.all(Array.from(this.#open.values(), (open) => this.#continue(open)));
+      await Promise.all(Array.from(this.#open, ([id, open]) => this.#continue(id, open)));
     }
     if (stopwatch() - this.#forgottenAt < FORGOTTEN_EVERY_MS) return;
     if ((await store.due.forget(clock())) === 0) this.#forgottenAt = stopwatch();
@@ -125,16 +131,20 @@ class Deliveries {
       prepare: (...given) => teller.prepare(...given),
       wake: () => this.#pause.abort(),
     });
-    this.#open.set(target.id, { described: JSON.stringify(target), delivery, teller });
+    this.#open.set(target.id, { described: JSON.stringify(target), name: target.name, delivery, teller });
   }
 
-  async #continue({ delivery }: Open): Promise<void> {
+  /** An error at one target does not stop the others. */
+  async #continue(id: number, { delivery, teller, name }: Open): Promise<void> {
     try {
       await delivery.look();
     } catch (error) {
+      this.#logFailure(error, { target: name }, "the delivery to the target begins again");
       // While the store is briefly unavailable, the state in memory stays valid.
-      if (!(error instanceof StoreUnavailable)) throw error;
-      this.#logFailure(error, {}, "deliveries to targets are late");
+      if (error instanceof StoreUnavailable) return;
+      this.#open.delete(id);
+      await delivery.finish().catch(() => {});
+      await teller.close();
     }
   }
 
