@@ -95,8 +95,7 @@ export const IN_DUE: readonly Mutant[] = [
     file: "packages/server/src/domain/news.ts",
     from: "one.partnerId === other.partnerId && ",
     to: "",
-    test: "packages/server/test/store/sqlite.test.ts",
-    title: "a fact is sent again to its partner, and to no other",
+    test: "packages/server/test/domain/news.test.ts",
   },
   {
     fault: "rows of a removed target stay",

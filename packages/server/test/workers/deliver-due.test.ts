@@ -55,7 +55,7 @@ function scene(...targets: Target[]) {
     const worker = startDeliveringDue({
       ...{ store: { outbox, due }, clock: time.clock, stopwatch: time.stopwatch, sleep: time.sleep, holder },
       random: () => new Uint8Array([7]),
-      log: (_level, fields, message) => logged.push(`${message} ${fields["target"] ?? ""}`.trim()),
+      log: (_level, fields, message) => logged.push(`${message}: ${JSON.stringify(fields["target"])}`),
       createTeller(target) {
         all.tellers.made.push(target.name);
         return {
@@ -95,7 +95,7 @@ test("an error at one target stops no other, and that one begins again", async (
   all.start();
   await all.time.pass(3_000);
   expect(all.sent).toEqual(["two b"]);
-  expect(all.logged).toEqual(["the delivery to the target begins again one"]);
+  expect(all.logged).toEqual([`the delivery to the target begins again: "one"`]);
   isBroken = false;
   await all.time.pass(3_000);
   expect(all.sent).toEqual(["two b", "one a"]);
