@@ -248,10 +248,18 @@ async function importSome(
   isLast: boolean,
 ): Promise<void> {
   const first = choices.below(customers.length - ROWS_AT_NIGHT);
-  const some = customers.slice(first, first + ROWS_AT_NIGHT);
   const asOf = `${new Date(ports.clock() - HOUR_MS).toISOString().slice(0, 19)}Z`;
-  const withOne = isLast ? some.filter(({ subscriptions }) => subscriptions.length === 1).map(({ row }) => row) : [];
-  const outdated = (await importRows(ports, "changes", withOne, { asOf, preview: true })).slice(0, 2);
+  const withOne = isLast ? customers.filter(({ subscriptions }) => subscriptions.length === 1) : [];
+  const held = await importRows(
+    ports,
+    "changes",
+    withOne.map(({ row }) => row),
+    { asOf, preview: true },
+  );
+  const outdated = held.slice(0, 2);
+  const some = customers.filter(({ row: { cuid } }, index) => {
+    return (index >= first && index < first + ROWS_AT_NIGHT) || outdated.includes(cuid);
+  });
   const rows = some.map((customer, index) => {
     const { connections, ...profile } = customer.row;
     const bare = Object.entries(connections).map(([service, its]) => [
