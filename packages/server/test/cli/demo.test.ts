@@ -66,7 +66,7 @@ describe("topupd demo", () => {
 async function expectCommandsWork(demo: RunningTopupd): Promise<void> {
   const commands = printedCommands(demo);
   expect(commands.match(/^(PACKAGES=\$\()?curl /gm)).toHaveLength(4);
-  const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", commands], { timeout: 20_000 });
+  const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-eu", "-c", commands], { timeout: 120_000 });
   expect(stderr).toBe("");
   const codes = [...stdout.matchAll(/\{"success":true,"code":"(\w+)"/g)].map((match) => match[1]);
   expect(codes).toEqual(["400aa010", "400aa010", "400ab001", "400ab001"]);

@@ -84,8 +84,8 @@ describe("a service that is asked to stop", () => {
         .prepare("SELECT name FROM lease ORDER BY name")
         .all()
         .map(({ name }) => name);
-    const all = ["alerts", "ends", "partners", "sessions", expect.stringMatching(/^target:\d+$/), "trial"];
-    await expect.poll(held, { timeout: 5_000 }).toEqual(all);
+    const all = ["alerts", "deliveries", "ends", "sessions", expect.stringMatching(/^target:\d+$/), "trial"];
+    await expect.poll(held).toEqual(all);
     service.signal("SIGTERM");
     expect(await service.ended).toBe(0);
     expect(held()).toEqual([]);

@@ -100,7 +100,8 @@ describe("sessions of RADIUS", () => {
     const tools = toolsFor(configWith(devices));
     await tools.end({ ...SESSION, framedAddress: "10.1.0.7" });
     await tools.end({ ...SESSION, device: "10.0.0.2" });
-    const [plain, other] = requests.map(attributesOf);
+    // A request whose answer is late is sent again, with the same number.
+    const [plain, other] = [...new Map(requests.map((each) => [each[1], attributesOf(each)])).values()];
     expect(plain).toEqual({ 1: "sita", 44: "A1", 8: "\n\u0001\0\u0007", 80: expect.any(String) });
     const timestamp = Buffer.from([0x6b, 0x03, 0xf5, 0xe0]);
     timestamp.writeUInt32BE(1_795_413_600);
